@@ -1,0 +1,37 @@
+# How targets are made: flags, modules and stages. A stage is one line: leeway_stage(predict lorenzo).
+
+function(leeway_flags target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden
+                                             VISIBILITY_INLINES_HIDDEN ON)
+  # Contraction would make decoded values depend on the host.
+  target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
+                                   PRIVATE -Wall -Wextra -Wpedantic -Werror
+                                   -Wno-restrict)  # g++ 12 warns wrongly about string + string
+  if(CMAKE_BUILD_TYPE STREQUAL Release)
+    target_compile_options(${target} PRIVATE -O3)
+  endif()
+endfunction()
+
+# Sources of a folder, and the tests beside them.
+function(leeway_module folder)
+  foreach(name IN LISTS ARGN)
+    set(stem ${PROJECT_SOURCE_DIR}/leeway/${folder}/${name})
+    if(EXISTS ${stem}.cc)
+      target_sources(leeway_objects PRIVATE ${stem}.cc)
+    endif()
+    if(EXISTS ${stem}_test.cc)
+      set_property(GLOBAL APPEND PROPERTY LEEWAY_TEST_SOURCES ${stem}_test.cc)
+    endif()
+  endforeach()
+endfunction()
+
+# A stage must come with a test and the specification of its payload.
+function(leeway_stage folder name)
+  foreach(needed .h _test.cc .md)
+    if(NOT EXISTS ${PROJECT_SOURCE_DIR}/leeway/${folder}/${name}${needed})
+      message(FATAL_ERROR "stage ${name}: leeway/${folder}/${name}${needed} is missing")
+    endif()
+  endforeach()
+  leeway_module(${folder} ${name})
+endfunction()

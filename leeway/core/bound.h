@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bound: how much error the caller allows; several limits together must all hold.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leeway/core/export.h"
+#include "leeway/core/types.h"
+
+namespace leeway {
+
+// The numbers are part of the format.
+enum class BoundKind : u8 {
+  abs = 1,   // |x - x'| <= value
+  rel = 2,   // |x - x'| <= value * (max - min), over the finite values that are no fill values
+  psnr = 3,  // 20 log10(max - min) - 10 log10(mean squared error) >= value
+  l2 = 4,    // sqrt(sum of squared errors) <= value
+  lossless = 5,
+};
+
+struct Limit {
+  BoundKind kind = BoundKind::lossless;
+  double value = 0;
+  friend bool operator==(const Limit&, const Limit&) = default;
+};
+
+class LEEWAY_EXPORT Bound {
+ public:
+  Bound() = default;  // no limit yet: compress() refuses it
+  static Bound abs(double value) { return Bound().add(BoundKind::abs, value); }
+  static Bound rel(double value) { return Bound().add(BoundKind::rel, value); }
+  static Bound psnr(double decibel) { return Bound().add(BoundKind::psnr, decibel); }
+  static Bound l2(double value) { return Bound().add(BoundKind::l2, value); }
+  static Bound lossless() { return Bound().add(BoundKind::lossless, 0); }
+  friend Bound operator&&(Bound a, const Bound& b) {
+    for (const Limit& limit : b.limits_) a.add(limit.kind, limit.value);
+    return a;
+  }
+
+  // Throws if the value makes no sense: zero, negative, infinite or not a number.
+  Bound& add(BoundKind kind, double value);
+
+  const std::vector<Limit>& limits() const { return limits_; }
+  bool has(BoundKind kind) const;
+  // Whether the range of the values must be known to resolve it.
+  bool needs_range() const { return has(BoundKind::rel) || has(BoundKind::psnr); }
+  // Whether the squared error must be measured to resolve it.
+  bool needs_measurement() const { return has(BoundKind::psnr) || has(BoundKind::l2); }
+
+ private:
+  std::vector<Limit> limits_;
+};
+
+LEEWAY_EXPORT std::string_view name_of(BoundKind kind);
+LEEWAY_EXPORT bool is_bound_kind(u8 id);
+LEEWAY_EXPORT std::string to_string(const Bound& bound);  // "abs=0.001,psnr=80"
+
+}  // namespace leeway

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writer and Reader: the only way bytes enter and leave a stream. Little-endian, every read checked.
+#pragma once
+
+#include <bit>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leeway/core/error.h"
+#include "leeway/core/types.h"
+
+namespace leeway {
+
+using Bytes = std::vector<u8>;
+using ByteView = std::span<const u8>;
+
+static_assert(std::endian::native == std::endian::little, "big-endian hosts need byte swaps here");
+
+class Writer {
+ public:
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  void put(T value) {
+    put_array(std::span<const T>(&value, 1));
+  }
+  template <class T>
+  void put_array(std::span<const T> values) {
+    const auto* first = reinterpret_cast<const u8*>(values.data());
+    bytes_.insert(bytes_.end(), first, first + values.size_bytes());
+  }
+  void put_bytes(ByteView bytes) { put_array(bytes); }
+  // Seven bits a byte, low ones first; the high bit says that more follow.
+  void put_varint(u64 value) {
+    for (; value >= 0x80; value >>= 7) bytes_.push_back(u8(value) | 0x80);
+    bytes_.push_back(u8(value));
+  }
+  // Appends `count` bytes to be filled in by the caller; valid until the next call.
+  std::span<u8> extend(size_t count) {
+    bytes_.resize(bytes_.size() + count);
+    return std::span(bytes_).last(count);
+  }
+  // Drops everything behind the first `count` bytes.
+  void truncate(size_t count) { bytes_.resize(count); }
+
+  size_t size() const { return bytes_.size(); }
+  ByteView bytes() const { return bytes_; }
+  Bytes take() { return std::move(bytes_); }
+
+ private:
+  Bytes bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(ByteView bytes) : bytes_(bytes) {}
+
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  T get() {
+    T value;
+    std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
+    return value;
+  }
+  template <class T>
+  void get_array(std::span<T> values) {
+    const ByteView source = take(values.size_bytes());
+    if (!source.empty()) std::memcpy(values.data(), source.data(), source.size());
+  }
+  u64 get_varint() {
+    u64 value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const u8 byte = get<u8>();
+      value |= u64(byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        if (shift == 63 && byte > 1) fail_corrupt("number too large");
+        return value;
+      }
+    }
+    fail_corrupt("number too long");
+  }
+  // A varint that may not exceed `highest`.
+  u64 get_varint(u64 highest, const char* what) {
+    const u64 value = get_varint();
+    if (value > highest) fail_corrupt(what);
+    return value;
+  }
+  ByteView take(u64 count) {
+    if (count > bytes_.size()) fail_corrupt("ends too early");
+    const ByteView taken = bytes_.first(size_t(count));
+    bytes_ = bytes_.subspan(size_t(count));
+    return taken;
+  }
+  ByteView rest() { return take(bytes_.size()); }
+  size_t remaining() const { return bytes_.size(); }
+  // To be called where a section must be used up.
+  void expect_end() const {
+    if (!bytes_.empty()) fail_corrupt("bytes left over");
+  }
+
+ private:
+  ByteView bytes_;
+};
+
+}  // namespace leeway

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/core/hash.h"
+
+#include <xxhash.h>
+
+namespace leeway {
+
+u64 hash_of(ByteView bytes) noexcept { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+}  // namespace leeway

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/core/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace leeway {
+namespace {
+
+// The host may run with flushed denormals or another rounding; codecs need IEEE defaults.
+class DefaultFloatingPoint {
+ public:
+#if defined(__SSE2__)
+  DefaultFloatingPoint() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
+  ~DefaultFloatingPoint() { _mm_setcsr(saved_); }
+
+ private:
+  unsigned saved_;
+#endif
+};
+
+void run_on_threads(unsigned workers, const std::function<void(unsigned)>& work) {
+  std::vector<std::jthread> threads;
+  threads.reserve(workers - 1);
+  for (unsigned i = 1; i < workers; ++i) threads.emplace_back(work, i);
+  work(0);
+}
+
+class FirstError {
+ public:
+  void capture() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+    failed_ = true;
+  }
+  bool failed() const { return failed_; }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<bool> failed_ = false;
+  std::exception_ptr error_;
+};
+
+void run(u64 count, unsigned threads, const Executor& executor, const std::function<void(unsigned)>& work) {
+  const auto workers = unsigned(std::min<u64>(std::max(threads, 1u), count));
+  const auto guarded = [&](unsigned worker) {
+    const DefaultFloatingPoint environment;
+    work(worker);
+  };
+  if (workers <= 1) {
+    if (count > 0) guarded(0);
+  } else if (executor) {
+    executor(workers, guarded);
+  } else {
+    run_on_threads(workers, guarded);
+  }
+}
+
+}  // namespace
+
+void for_each_index(u64 count, unsigned threads, const Executor& executor,
+                    const std::function<void(u64)>& f) {
+  std::atomic<u64> ticket = 0;
+  FirstError error;
+  run(count, threads, executor, [&](unsigned) {
+    try {
+      for (u64 i; !error.failed() && (i = ticket++) < count;) f(i);
+    } catch (...) {
+      error.capture();
+    }
+  });
+  error.rethrow();
+}
+
+void for_each_in_order(u64 count, unsigned threads, u64 window, const Executor& executor,
+                       const std::function<void(u64)>& make, const std::function<void(u64)>& finish) {
+  std::mutex mutex;
+  std::condition_variable room;
+  std::set<u64> made;  // but not finished
+  u64 ticket = 0, next = 0;
+  bool finishing = false;
+  FirstError error;
+  run(count, threads, executor, [&](unsigned) {
+    try {
+      for (;;) {
+        u64 mine;
+        {
+          std::unique_lock lock(mutex);
+          // Whoever holds the lowest index never waits, so the window always moves on.
+          room.wait(lock, [&] { return error.failed() || ticket == count || ticket < next + window; });
+          if (error.failed() || ticket == count) return;
+          mine = ticket++;
+        }
+        make(mine);
+        std::unique_lock lock(mutex);
+        made.insert(mine);
+        if (finishing) continue;
+        finishing = true;
+        while (!error.failed() && made.erase(next) == 1) {
+          lock.unlock();
+          finish(next);
+          lock.lock();
+          ++next;
+          room.notify_all();
+        }
+        finishing = false;
+      }
+    } catch (...) {
+      error.capture();
+      const std::lock_guard lock(mutex);
+      room.notify_all();
+    }
+  });
+  error.rethrow();
+}
+
+}  // namespace leeway

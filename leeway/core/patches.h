@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Patches: values kept bit for bit, by position, beside what the stages code (patches.md).
+//
+// Runs of equal values with a small palette cost a few bytes each, whatever their length: land masks,
+// NaN regions and the odd value that no code can reach all fit the same list.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "leeway/core/bytes.h"
+#include "leeway/core/field.h"
+
+namespace leeway {
+
+template <class T>
+class Patches {
+ public:
+  static constexpr size_t kMaxPalette = 16;
+
+  // Positions must be added in ascending order.
+  void add(size_t position, T value) {
+    if (!runs_.empty() && runs_.back().end() == position && runs_.back().bits == bits_of(value)) {
+      ++runs_.back().count;
+    } else {
+      runs_.push_back({position, 1, bits_of(value)});
+    }
+    ++count_;
+  }
+  size_t count() const { return count_; }
+
+  void apply(std::span<T> values) const {
+    for (const Run& run : runs_)
+      std::fill_n(values.begin() + std::ptrdiff_t(run.first), run.count, std::bit_cast<T>(run.bits));
+  }
+
+  void write(Writer& out) const {
+    const std::vector<Bits<T>> palette = choose_palette();
+    out.put_varint(runs_.size());
+    if (runs_.empty()) return;
+    out.put(u8(palette.size()));
+    out.put_array(std::span(palette));
+    size_t position = 0;
+    for (const Run& run : runs_) {
+      const auto entry = std::ranges::find(palette, run.bits);
+      out.put_varint(run.first - position);
+      out.put_varint(run.count - 1);
+      out.put(u8(entry - palette.begin()));
+      if (entry == palette.end()) out.put(run.bits);
+      position = run.end();
+    }
+  }
+
+  static Patches read(Reader& in, size_t size) {
+    Patches patches;
+    const u64 runs = in.get_varint(size, "too many patches");
+    if (runs == 0) return patches;
+    if (runs > in.remaining() / 3) fail_corrupt("patches end too early");
+    std::vector<Bits<T>> palette(in.get<u8>());
+    if (palette.size() > kMaxPalette) fail_corrupt("palette too large");
+    in.get_array(std::span(palette));
+    patches.runs_.reserve(size_t(runs));
+    size_t position = 0;
+    for (u64 i = 0; i < runs; ++i) {
+      const u64 gap = in.get_varint(size - position, "patch outside the chunk");
+      position += size_t(gap);
+      if (position == size) fail_corrupt("patch outside the chunk");
+      const u64 count = in.get_varint(size - position - 1, "patch outside the chunk") + 1;
+      const u8 entry = in.get<u8>();
+      if (entry > palette.size()) fail_corrupt("patch outside the palette");
+      const Bits<T> bits = entry < palette.size() ? palette[entry] : in.get<Bits<T>>();
+      patches.runs_.push_back({position, size_t(count), bits});
+      position += size_t(count);
+      patches.count_ += size_t(count);
+    }
+    return patches;
+  }
+
+ private:
+  struct Run {
+    size_t first, count;
+    Bits<T> bits;
+    size_t end() const { return first + count; }
+  };
+  // The first kMaxPalette values that start more than one run.
+  std::vector<Bits<T>> choose_palette() const {
+    std::vector<Bits<T>> palette, once;
+    for (const Run& run : runs_) {
+      if (palette.size() == kMaxPalette) break;
+      if (std::ranges::find(palette, run.bits) != palette.end()) continue;
+      if (std::ranges::find(once, run.bits) != once.end()) palette.push_back(run.bits);
+      else if (once.size() < 4 * kMaxPalette) once.push_back(run.bits);
+    }
+    return palette;
+  }
+
+  std::vector<Run> runs_;
+  size_t count_ = 0;
+};
+
+}  // namespace leeway

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Shape: up to eight 64-bit extents, slowest axis first; Box: a rectangular part of one.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "leeway/core/error.h"
+#include "leeway/core/types.h"
+
+namespace leeway {
+
+inline constexpr size_t kMaxRank = 8;
+
+class Shape {
+ public:
+  Shape() = default;  // rank 0: a single value
+  Shape(std::initializer_list<u64> extents) : Shape(std::span(extents.begin(), extents.size())) {}
+  explicit Shape(std::span<const u64> extents) {
+    if (extents.size() > kMaxRank)
+      throw Error(Errc::invalid_argument, "an array may have at most 8 axes, not " +
+                                              std::to_string(extents.size()));
+    u64 size = 1;
+    for (const u64 extent : extents) {
+      if (extent != 0 && size > u64(std::numeric_limits<i64>::max()) / 16 / extent)
+        throw Error(Errc::invalid_argument, "the array has too many values");
+      size *= std::max<u64>(extent, 1);
+      extents_[rank_++] = extent;
+    }
+  }
+
+  size_t rank() const { return rank_; }
+  u64 operator[](size_t axis) const { return extents_[axis]; }
+  std::span<const u64> extents() const { return {extents_.data(), rank_}; }
+  u64 size() const {
+    u64 product = 1;
+    for (const u64 extent : extents()) product *= extent;
+    return product;
+  }
+  // The same values without the axes of extent 1.
+  Shape squeezed() const {
+    Shape result;
+    for (const u64 extent : extents())
+      if (extent != 1) result.extents_[result.rank_++] = extent;
+    return result;
+  }
+  friend bool operator==(const Shape& a, const Shape& b) {
+    return std::ranges::equal(a.extents(), b.extents());
+  }
+
+ private:
+  std::array<u64, kMaxRank> extents_{};
+  size_t rank_ = 0;
+};
+
+// "100x500x500"; "scalar" for rank 0.
+inline std::string to_string(const Shape& shape) {
+  if (shape.rank() == 0) return "scalar";
+  std::string text;
+  for (const u64 extent : shape.extents()) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+using Index = std::array<u64, kMaxRank>;
+
+// The part of an array from `first` (inclusive) with the extents of `shape`.
+struct Box {
+  Index first{};
+  Shape shape;
+};
+
+// Calls f(index) for every index of the outer axes, all but the last `inner` ones, in row-major order.
+template <class F>
+void for_each_outer(const Shape& shape, size_t inner, F&& f) {
+  const size_t outer = shape.rank() > inner ? shape.rank() - inner : 0;
+  Index index{};
+  if (shape.size() == 0) return;
+  for (;;) {
+    f(std::as_const(index));
+    size_t axis = outer;
+    while (axis > 0 && ++index[axis - 1] == shape[axis - 1]) index[--axis] = 0;
+    if (axis == 0) return;
+  }
+}
+
+}  // namespace leeway

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/encode/huffman.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "leeway/encode/token.h"
+
+namespace leeway {
+namespace {
+
+constexpr int kMaxLength = 12;
+constexpr size_t kStreams = 4;
+constexpr size_t kSymbols = 256;
+
+using Counts = std::array<u32, kSymbols>;
+using Lengths = std::array<u8, kSymbols>;
+
+// Four tables, so that equal neighbours do not wait for each other's increment.
+Counts count_tokens(std::span<const u8> tokens) {
+  std::array<Counts, 4> tables{};
+  size_t i = 0;
+  for (; i + 8 <= tokens.size(); i += 8) {
+    u64 eight;
+    std::memcpy(&eight, tokens.data() + i, 8);
+    for (size_t k = 0; k < 8; ++k, eight >>= 8) ++tables[k % 4][eight & 0xff];
+  }
+  for (; i < tokens.size(); ++i) ++tables[0][tokens[i]];
+  Counts sum{};
+  for (const Counts& table : tables)
+    for (size_t s = 0; s < kSymbols; ++s) sum[s] += table[s];
+  return sum;
+}
+
+// Depths of a Huffman tree, built with two queues: sorted leaves, and inner nodes in the order of making.
+Lengths tree_depths(const Counts& counts) {
+  std::vector<u16> leaves;
+  for (size_t s = 0; s < kSymbols; ++s)
+    if (counts[s] > 0) leaves.push_back(u16(s));
+  std::ranges::stable_sort(leaves, {}, [&](u16 s) { return counts[s]; });
+  const size_t n = leaves.size();
+  std::vector<u64> weight(2 * n);
+  std::vector<size_t> parent(2 * n);
+  for (size_t i = 0; i < n; ++i) weight[i] = counts[leaves[i]];
+  size_t leaf = 0, inner = n;
+  const auto lightest = [&](size_t next) {
+    if (leaf < n && (inner == next || weight[leaf] <= weight[inner])) return leaf++;
+    return inner++;
+  };
+  for (size_t node = n; node < 2 * n - 1; ++node) {
+    const size_t a = lightest(node), b = lightest(node);
+    weight[node] = weight[a] + weight[b];
+    parent[a] = parent[b] = node;
+  }
+  std::vector<u8> depth(2 * n);
+  for (size_t node = 2 * n - 2; node-- > 0;) depth[node] = u8(depth[parent[node]] + 1);
+  Lengths lengths{};
+  for (size_t i = 0; i < n; ++i) lengths[leaves[i]] = depth[i];
+  return lengths;
+}
+
+// Cuts lengths at kMaxLength and repairs Kraft's sum: first longer codes for the rarest symbols that still
+// can grow, then shorter ones for the most frequent where room is left.
+Lengths limited_lengths(const Counts& counts) {
+  Lengths lengths = tree_depths(counts);
+  std::vector<u16> order;
+  for (size_t s = 0; s < kSymbols; ++s)
+    if (lengths[s] > 0) order.push_back(u16(s));
+  std::ranges::stable_sort(order, {}, [&](u16 s) { return counts[s]; });
+  constexpr u32 kWhole = 1u << kMaxLength;
+  u32 used = 0;
+  for (const u16 s : order) {
+    lengths[s] = std::min<u8>(lengths[s], kMaxLength);
+    used += kWhole >> lengths[s];
+  }
+  while (used > kWhole)
+    for (const u16 s : order) {
+      if (used <= kWhole) break;
+      if (lengths[s] < kMaxLength) used -= kWhole >> ++lengths[s];
+    }
+  for (size_t i = order.size(); i-- > 0;)
+    while (lengths[order[i]] > 1 && used + (kWhole >> lengths[order[i]]) <= kWhole)
+      used += kWhole >> lengths[order[i]]--;
+  return lengths;
+}
+
+// Canonical codes, by length and then by symbol; bits reversed, because streams fill from the low bit.
+std::array<u16, kSymbols> canonical_codes(const Lengths& lengths) {
+  std::array<u16, kSymbols> codes{};
+  u32 next = 0;
+  for (int length = 1; length <= kMaxLength; ++length, next <<= 1)
+    for (size_t s = 0; s < kSymbols; ++s)
+      if (lengths[s] == length) {
+        u32 reversed = 0;
+        for (int bit = 0; bit < length; ++bit) reversed |= ((next >> bit) & 1) << (length - 1 - bit);
+        codes[s] = u16(reversed);
+        ++next;
+      }
+  return codes;
+}
+
+void write_lengths(const Lengths& lengths, Writer& out) {
+  size_t highest = kSymbols - 1;
+  while (lengths[highest] == 0) --highest;
+  out.put(u8(highest));
+  for (size_t s = 0; s <= highest; s += 2) out.put(u8(lengths[s] | (s < highest ? lengths[s + 1] << 4 : 0)));
+}
+
+Lengths read_lengths(Reader& in) {
+  Lengths lengths{};
+  const size_t highest = in.get<u8>();
+  u32 used = 0;
+  for (size_t s = 0; s <= highest; ++s) {
+    static_assert(kMaxLength < 16);
+    u8 pair = 0;
+    if (s % 2 == 0) {
+      pair = in.get<u8>();
+      lengths[s] = pair & 15;
+      if (s < highest) lengths[s + 1] = pair >> 4;
+      else if (pair >> 4) fail_corrupt("code length behind the last");
+    }
+    if (lengths[s] > kMaxLength) fail_corrupt("code too long");
+    if (lengths[s] > 0) used += (1u << kMaxLength) >> lengths[s];
+  }
+  if (used != 1u << kMaxLength) fail_corrupt("code lengths do not form a code");
+  return lengths;
+}
+
+// Quarter k of n tokens is [quarter(n, k), quarter(n, k + 1)).
+constexpr size_t quarter(size_t n, size_t k) { return std::min(n, (n + kStreams - 1) / kStreams * k); }
+
+// One stream; returns its bytes. `to` has room for 12 bits a token and 8 bytes more.
+size_t encode_stream(std::span<const u8> tokens, const std::array<u32, kSymbols>& table, u8* to) {
+  u8* const begin = to;
+  u64 window = 0;
+  u32 used = 0;
+  const auto put = [&](u8 token) {
+    const u32 entry = table[token];
+    window |= u64(entry >> 8) << used;
+    used += entry & 0xff;
+  };
+  const auto flush = [&] {
+    std::memcpy(to, &window, 8);
+    to += used / 8;
+    window >>= used & ~7u;
+    used &= 7;
+  };
+  size_t i = 0;
+  for (; i + 4 <= tokens.size(); i += 4) {
+    put(tokens[i]), put(tokens[i + 1]), put(tokens[i + 2]), put(tokens[i + 3]);
+    flush();
+  }
+  for (; i < tokens.size(); ++i) put(tokens[i]);
+  flush();
+  if (used > 0) *to++ = u8(window);
+  return size_t(to - begin);
+}
+
+// What 12 bits say: one token, or two if both fit.
+struct Entry {
+  u8 first, second;
+  u8 bits;        // of all tokens of the entry
+  u8 count : 4;   // 1 or 2
+  u8 first_bits : 4;
+};
+
+using DecodeTable = std::array<Entry, 1u << kMaxLength>;
+
+void build_table(const Lengths& lengths, DecodeTable& table) {
+  const auto codes = canonical_codes(lengths);
+  for (size_t s = 0; s < kSymbols; ++s)
+    if (lengths[s] > 0)
+      for (u32 bits = codes[s]; bits < table.size(); bits += 1u << lengths[s])
+        table[bits] = {u8(s), 0, lengths[s], 1, lengths[s]};
+  // A second token is known if its code ends within the 12 bits: look it up in the single-token table.
+  for (u32 bits = u32(table.size()); bits-- > 0;) {
+    Entry& entry = table[bits];
+    const Entry next = table[bits >> entry.first_bits];
+    if (entry.first_bits + next.first_bits <= kMaxLength) {
+      entry.second = next.first;
+      entry.bits = u8(entry.first_bits + next.first_bits);
+      entry.count = 2;
+    }
+  }
+}
+
+struct Stream {
+  const u8* from;
+  u32 used;  // bits of *from that are done
+  u8 *to, *end;
+
+  void four(const DecodeTable& table) {
+    u64 window;
+    std::memcpy(&window, from, 8);
+    window >>= used;
+    u32 bits = used;
+    for (int k = 0; k < 4; ++k) {
+      const Entry entry = table[window & (table.size() - 1)];
+      to[0] = entry.first;
+      to[1] = entry.second;
+      to += entry.count;
+      bits += entry.bits;
+      window >>= entry.bits;
+    }
+    from += bits / 8;
+    used = bits % 8;
+  }
+
+  // The rest, one token at a time, never reading at `limit` or behind.
+  void finish(const DecodeTable& table, const u8* limit) {
+    while (to < end) {
+      u64 window = 0;
+      if (from > limit) fail_corrupt("Huffman stream ends too early");
+      std::memcpy(&window, from, size_t(std::min<std::ptrdiff_t>(8, limit - from)));
+      const Entry entry = table[(window >> used) & (table.size() - 1)];
+      *to++ = entry.first;
+      from += (used + entry.first_bits) / 8;
+      used = (used + entry.first_bits) % 8;
+    }
+  }
+};
+
+void decode_tokens(Reader& in, const DecodeTable& table, std::span<u8> tokens) {
+  std::array<size_t, kStreams> bytes;
+  for (size_t& count : bytes) count = size_t(in.get_varint(in.remaining(), "Huffman stream too long"));
+  const ByteView body = in.take(std::accumulate(bytes.begin(), bytes.end(), u64(0)));
+  const u8* const limit = body.data() + body.size();
+  std::array<Stream, kStreams> streams;
+  const u8* from = body.data();
+  for (size_t k = 0; k < kStreams; from += bytes[k++])
+    streams[k] = {from, 0, tokens.data() + quarter(tokens.size(), k), tokens.data() + quarter(tokens.size(), k + 1)};
+  const auto has_room = [&](const Stream& s) { return s.end - s.to >= 8 && limit - s.from >= 8; };
+  auto [a, b, c, d] = streams;  // copies, to be kept in registers
+  while (has_room(a) && has_room(b) && has_room(c) && has_room(d))
+    a.four(table), b.four(table), c.four(table), d.four(table);
+  streams = {a, b, c, d};
+  from = body.data();
+  for (size_t k = 0; k < kStreams; ++k) {
+    from += bytes[k];
+    streams[k].finish(table, limit);
+    if (streams[k].from + (streams[k].used > 0) != from) fail_corrupt("Huffman stream has the wrong length");
+    if (streams[k].used > 0 && *streams[k].from >> streams[k].used) fail_corrupt("Huffman padding is not zero");
+  }
+}
+
+enum class Mode : u8 { constant = 0, coded = 1 };
+
+template <class I>
+void encode_codes(std::span<const I> codes, Writer& out) {
+  Buffer<u8> tokens(codes.size());
+  const Bytes raw = tokenize(codes, tokens);
+  out.put_varint(raw.size());
+  out.put_bytes(raw);
+  const Counts counts = count_tokens(tokens);
+  const auto used = kSymbols - size_t(std::ranges::count(counts, 0u));
+  if (used <= 1) {
+    out.put(Mode::constant);
+    out.put(tokens.empty() ? u8(0) : tokens[0]);
+    return;
+  }
+  out.put(Mode::coded);
+  const Lengths lengths = limited_lengths(counts);
+  write_lengths(lengths, out);
+  const auto canonical = canonical_codes(lengths);
+  std::array<u32, kSymbols> table;
+  for (size_t s = 0; s < kSymbols; ++s) table[s] = u32(canonical[s]) << 8 | lengths[s];
+  const size_t n = codes.size();
+  Buffer<u8> streams(n * kMaxLength / 8 + kStreams * 16);
+  size_t bytes = 0;
+  for (size_t k = 0; k < kStreams; ++k) {
+    const auto part = std::span<const u8>(tokens).subspan(quarter(n, k), quarter(n, k + 1) - quarter(n, k));
+    const size_t size = encode_stream(part, table, streams.data() + bytes);
+    out.put_varint(size);
+    bytes += size;
+  }
+  out.put_bytes(std::span<const u8>(streams).first(bytes));
+}
+
+template <class I>
+void decode_codes(Reader& in, std::span<I> codes) {
+  const ByteView raw = in.take(in.get_varint());
+  Buffer<u8> tokens(codes.size());
+  const u8 mode = in.get<u8>();
+  if (mode == u8(Mode::constant)) {
+    std::ranges::fill(tokens, in.get<u8>());
+  } else if (mode == u8(Mode::coded)) {
+    DecodeTable table;
+    build_table(read_lengths(in), table);
+    decode_tokens(in, table, tokens);
+  } else {
+    fail_corrupt("unknown Huffman mode");
+  }
+  detokenize(tokens, raw, codes);
+}
+
+}  // namespace
+
+void Huffman::encode(std::span<const i32> codes, std::span<const u8>, Writer& out) const { encode_codes(codes, out); }
+void Huffman::encode(std::span<const i64> codes, std::span<const u8>, Writer& out) const { encode_codes(codes, out); }
+void Huffman::decode(Reader& in, std::span<i32> codes) const { decode_codes(in, codes); }
+void Huffman::decode(Reader& in, std::span<i64> codes) const { decode_codes(in, codes); }
+
+}  // namespace leeway

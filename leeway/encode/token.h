@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Token: codes as one byte each plus raw bits, the alphabet of the entropy coders (token.md).
+//
+// z = zigzag(q) = 0, 1, 2, 3, ... for q = 0, -1, 1, -2, ...  Small z are their own token. A larger z of n
+// bits becomes its bit length, its next s bits, and the other n-1-s bits raw; s is 2 for 32-bit codes and
+// 1 for 64-bit ones, so that 256 tokens suffice.
+#pragma once
+
+#include <bit>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "leeway/core/buffer.h"
+#include "leeway/core/bytes.h"
+
+namespace leeway {
+
+inline constexpr u32 kDirectTokens = 128;
+
+template <class I>
+inline constexpr int kTokenBits = sizeof(I) == 8 ? 1 : 2;  // bits of the mantissa in the token
+
+template <class I>
+constexpr auto zigzag(I q) {
+  using U = std::make_unsigned_t<I>;
+  return U((U(q) << 1) ^ U(q >> (8 * sizeof(I) - 1)));
+}
+template <class U>
+constexpr auto unzigzag(U z) {
+  return std::make_signed_t<U>((z >> 1) ^ (U(0) - (z & 1)));
+}
+
+// Bits in a row, low ones first.
+class BitWriter {
+ public:
+  void put(u64 value, int count) {  // count <= 63, no bits above
+    window_ |= value << used_;
+    if (used_ + count >= 64) {
+      flush(8);
+      window_ = used_ > 0 ? value >> (64 - used_) : 0;
+      used_ += count - 64;
+    } else {
+      used_ += count;
+    }
+  }
+  Bytes take() {
+    flush(size_t(used_ + 7) / 8);
+    return std::move(bytes_);
+  }
+
+ private:
+  void flush(size_t count) {
+    const auto* first = reinterpret_cast<const u8*>(&window_);
+    bytes_.insert(bytes_.end(), first, first + count);
+  }
+  Bytes bytes_;
+  u64 window_ = 0;
+  int used_ = 0;
+};
+
+class BitReader {
+ public:
+  explicit BitReader(ByteView bytes) : bytes_(bytes) {}
+  u64 get(int count) {  // count <= 63
+    u64 value = 0;
+    for (int got = 0; got < count;) {
+      const size_t byte = size_t(position_ / 8);
+      if (byte >= bytes_.size()) fail_corrupt("raw bits end too early");
+      const int offset = int(position_ % 8), n = std::min(8 - offset, count - got);
+      value |= u64((bytes_[byte] >> offset) & ((1 << n) - 1)) << got;
+      got += n;
+      position_ += u64(n);
+    }
+    return value;
+  }
+  // Used up but for zero bits in the last byte.
+  bool at_end() const {
+    if ((position_ + 7) / 8 != bytes_.size()) return false;
+    return position_ % 8 == 0 || bytes_.back() >> (position_ % 8) == 0;
+  }
+
+ private:
+  ByteView bytes_;
+  u64 position_ = 0;
+};
+
+// tokens.size() == codes.size(). Returns the raw bits.
+Bytes tokenize(std::span<const i32> codes, std::span<u8> tokens);
+Bytes tokenize(std::span<const i64> codes, std::span<u8> tokens);
+// The inverse; throws if the raw bits do not fit the tokens.
+void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i32> codes);
+void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i64> codes);
+
+}  // namespace leeway

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/engine/analyze.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "leeway/core/buffer.h"
+#include "leeway/preprocess/mask.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "leeway/engine/analyze.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace leeway::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Whether all values lie strictly between low and high; false for NaN. n is a multiple of the lanes.
+template <class T>
+bool all_between(const T* values, size_t n, T low, T high) {
+  const hn::ScalableTag<T> d;
+  const auto vlow = hn::Set(d, low), vhigh = hn::Set(d, high);
+  auto inside = hn::Eq(vlow, vlow);
+  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto v = hn::LoadU(d, values + i);
+    inside = hn::And(inside, hn::And(hn::Gt(v, vlow), hn::Lt(v, vhigh)));
+  }
+  return hn::AllTrue(d, inside);
+}
+bool all_between_f32(const float* values, size_t n, float low, float high) {
+  return all_between(values, n, low, high);
+}
+bool all_between_f64(const double* values, size_t n, double low, double high) {
+  return all_between(values, n, low, high);
+}
+
+}  // namespace leeway::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace leeway {
+namespace {
+
+HWY_EXPORT(all_between_f32);
+HWY_EXPORT(all_between_f64);
+
+constexpr size_t kBlock = 256;
+
+bool all_between(const float* values, float low, float high) {
+  return HWY_DYNAMIC_DISPATCH(all_between_f32)(values, kBlock, low, high);
+}
+bool all_between(const double* values, double low, double high) {
+  return HWY_DYNAMIC_DISPATCH(all_between_f64)(values, kBlock, low, high);
+}
+template <class T>
+bool all_between(const T* values, T low, T high) {
+  bool inside = true;
+  for (size_t i = 0; i < kBlock; ++i) inside &= values[i] > low && values[i] < high;
+  return inside;
+}
+
+// How an order of values is compared: half types as float.
+template <class T>
+using Compared = std::conditional_t<std::is_same_v<T, f16> || std::is_same_v<T, bf16>, float, T>;
+
+// The few lowest distinct values and how often each occurs. Less = std::greater gives the highest.
+template <class T, class Less>
+class Extremes {
+ public:
+  static constexpr size_t kKept = 4;
+  struct Entry {
+    T value;
+    u64 count;
+  };
+  size_t size() const { return size_; }
+  const Entry& operator[](size_t i) const { return entries_[i]; }
+  // No value strictly behind this one would be kept or counted.
+  bool is_full() const { return size_ == kKept; }
+  T last() const { return entries_[kKept - 1].value; }
+
+  void add(T value, u64 count = 1) {
+    size_t i = 0;
+    while (i < size_ && Less()(entries_[i].value, value)) ++i;
+    if (i < size_ && entries_[i].value == value) {
+      entries_[i].count += count;
+    } else if (i < kKept) {
+      if (size_ < kKept) ++size_;
+      std::move_backward(entries_.begin() + std::ptrdiff_t(i), entries_.begin() + std::ptrdiff_t(size_ - 1),
+                         entries_.begin() + std::ptrdiff_t(size_));
+      entries_[i] = {value, count};
+    }
+  }
+  void add(const Extremes& other) {
+    for (size_t i = 0; i < other.size_; ++i) add(other[i].value, other[i].count);
+  }
+
+ private:
+  std::array<Entry, kKept> entries_{};
+  size_t size_ = 0;
+};
+
+template <class T>
+struct Summary {
+  using C = Compared<T>;
+  Extremes<C, std::less<C>> lowest;
+  Extremes<C, std::greater<C>> highest;
+
+  void add(std::span<const T> values, const Mask& declared) {
+    size_t i = 0;
+    for (; i + kBlock <= values.size(); i += kBlock) {
+      if constexpr (std::is_same_v<T, C>)
+        if (lowest.is_full() && all_between(values.data() + i, lowest.last(), highest.last())) continue;
+      add_each(values.subspan(i, kBlock), declared);
+    }
+    add_each(values.subspan(i), declared);
+  }
+  void add_each(std::span<const T> values, const Mask& declared) {
+    for (const T value : values) {
+      const C c = C(value);
+      if (lowest.is_full() && c > lowest.last() && c < highest.last()) continue;
+      if (declared.is_special(value)) continue;
+      lowest.add(c);
+      highest.add(c);
+    }
+  }
+  void add(const Summary& other) {
+    lowest.add(other.lowest);
+    highest.add(other.highest);
+  }
+};
+
+// Values that data sets customarily use for "nothing here".
+template <class T>
+bool is_customary_fill(T value) {
+  constexpr double kCustomary[] = {1e20,  -1e20, 1e30,   -1e30,   1e33,   1e34,   -1e34,  1e35,   1e36,
+                                   9.969209968386869e36, -999,    -9999,  -99999, 999999, 99999,  9999,
+                                   -32767, -32768, -2147483647.0, -2147483648.0, 32767, 65535};
+  return std::ranges::any_of(kCustomary, [&](double fill) { return double(value) == double(T(fill)); });
+}
+
+template <class T>
+bool is_fill(T value, u64 count, T low, T high) {  // against the others' range
+  if (count < 2) return false;
+  const double v = double(value), l = double(low), h = double(high);
+  const double gap = v > h ? v - h : l - v;
+  if (!(gap > h - l)) return false;
+  return is_customary_fill(value) || std::abs(v) >= 1e9 * std::max(std::abs(l), std::abs(h));
+}
+
+template <class T>
+Analysis conclude(const Summary<T>& all, std::vector<u64> fills, bool detect) {
+  using C = Compared<T>;
+  Analysis analysis;
+  size_t low = 0, high = 0;  // entries taken as fill values
+  const auto &lowest = all.lowest, &highest = all.highest;
+  const auto found = [&](C value) { fills.push_back(u64(bits_of(T(value)))); };
+  const auto some_left = [&](size_t l, size_t h) {
+    return l < lowest.size() && h < highest.size() && lowest[l].value <= highest[h].value;
+  };
+  while (detect) {
+    if (some_left(low, high + 1) && is_fill(highest[high].value, highest[high].count, lowest[low].value,
+                                            highest[high + 1].value)) {
+      found(highest[high++].value);
+    } else if (some_left(low + 1, high) && is_fill(lowest[low].value, lowest[low].count,
+                                                   lowest[low + 1].value, highest[high].value)) {
+      found(lowest[low++].value);
+    } else {
+      break;
+    }
+  }
+  if (some_left(low, high)) {
+    analysis.min = double(lowest[low].value);
+    analysis.max = double(highest[high].value);
+  }
+  analysis.fills = std::move(fills);
+  return analysis;
+}
+
+template <class T>
+Analysis analyze_typed(const View& view, u64 boxes, const std::function<Box(u64)>& box,
+                       std::vector<u64> declared, bool detect, unsigned threads, const Executor& executor) {
+  const Mask mask{.params = {}, .fills = declared};
+  std::vector<Summary<T>> summaries(static_cast<size_t>(boxes));
+  for_each_index(boxes, threads, executor, [&](u64 i) {
+    Summary<T>& summary = summaries[size_t(i)];
+    Buffer<T> strided;
+    for_each_row(view.part(box(i)), [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {
+      const bool usable = stride == sizeof(T) && reinterpret_cast<std::uintptr_t>(row) % alignof(T) == 0;
+      if (!usable) {
+        if (strided.size() < count) strided = Buffer<T>(count);
+        for (size_t k = 0; k < count; ++k)
+          std::memcpy(strided.data() + k, row + std::ptrdiff_t(k) * stride, sizeof(T));
+      }
+      summary.add({usable ? reinterpret_cast<const T*>(row) : strided.data(), count}, mask);
+    });
+  });
+  Summary<T> all;
+  for (const Summary<T>& summary : summaries) all.add(summary);
+  return conclude<T>(all, std::move(declared), detect);
+}
+
+}  // namespace
+
+Analysis analyze(const View& view, u64 boxes, const std::function<Box(u64)>& box, std::vector<u64> declared,
+                 bool detect, unsigned threads, const Executor& executor) {
+  return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
+    return analyze_typed<T>(view, boxes, box, std::move(declared), detect, threads, executor);
+  });
+}
+
+}  // namespace leeway
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Analyze: the range of an array's valid values, and the fill values hidden among them.
+//
+// A fill value is found if it is the lowest or highest finite value, occurs at least twice, lies further
+// from all other values than those lie from each other, and is either a customary one (1e20, -9999, the
+// netCDF default, ...) or at least 1e9 times as large as they are.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "leeway/core/field.h"
+#include "leeway/core/parallel.h"
+
+namespace leeway {
+
+struct Analysis {
+  std::vector<u64> fills;   // declared ones first, then those found; bit patterns, zero-extended
+  double min = 0, max = 0;  // of the finite values that are no fill values; both 0 if there are none
+};
+
+// `boxes` cover the array, each value once; they are the pieces of work. Declared fill values are bit
+// patterns; none are looked for unless `detect`.
+Analysis analyze(const View& view, u64 boxes, const std::function<Box(u64)>& box, std::vector<u64> declared,
+                 bool detect, unsigned threads, const Executor& executor);
+
+}  // namespace leeway

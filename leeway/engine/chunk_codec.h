@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ChunkCodec: turns the values of one chunk into a payload and back (docs/FORMAT.md, "Payload").
+//
+// Wraps the pipeline of a recipe with what every recipe gets: constant chunks, the mask, and chunks kept
+// without loss where the recipe cannot keep the bound or would not save space.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "leeway/core/distance.h"
+#include "leeway/encode/huffman.h"
+#include "leeway/lossless/zstd.h"
+#include "leeway/predict/lorenzo.h"
+#include "leeway/quantize/exact.h"
+#include "leeway/recipe/pipeline.h"
+
+namespace leeway {
+
+enum class Payload : u8 { constant = 0, coded = 1, lossless = 2, stored = 3 };
+
+class ChunkCodec {
+ public:
+  virtual ~ChunkCodec() = default;
+  // Appends the payload to `out` and leaves in `values` what decompress() will give. `shape` has no axes of
+  // extent 1. A bound of 0 means no loss.
+  virtual ChunkReport compress(void* values, const Shape& shape, double bound, const Mask& mask,
+                               Writer& out) const = 0;
+  // Only leaves in `values` what the recipe would give at this bound.
+  virtual void measure(void* values, const Shape& shape, double bound, const Mask& mask) const = 0;
+  virtual void decompress(ByteView payload, const Shape& shape, double bound, void* values) const = 0;
+};
+
+// What chunks without loss use: exact+lorenzo+huffman+zstd.
+template <class T>
+Pipeline<T> lossless_pipeline() {
+  Pipeline<T> pipeline;
+  pipeline.transform = std::make_unique<Dual<T, Exact, Lorenzo>>(Exact(), Lorenzo());
+  pipeline.encoder = erase_encoder(Huffman());
+  pipeline.lossless.push_back(erase_lossless(Zstd()));
+  return pipeline;
+}
+
+template <class T>
+class TypedChunkCodec final : public ChunkCodec {
+ public:
+  explicit TypedChunkCodec(Pipeline<T> recipe) : recipe_(std::move(recipe)), lossless_(lossless_pipeline<T>()) {}
+
+  ChunkReport compress(void* values, const Shape& shape, double bound, const Mask& mask,
+                       Writer& out) const override {
+    const Field<T> field{static_cast<T*>(values), shape};
+    if (is_constant(field)) {
+      out.put(Payload::constant);
+      out.put(field.data[0]);
+      return {.special = mask.is_special(field.data[0]) ? field.size() : 0};
+    }
+    if (!(bound > 0)) return compress_exactly(field, mask, out);
+    const size_t start = out.size();
+    Buffer<T> original(field.size());
+    std::ranges::copy(field.values(), original.data());
+    out.put(Payload::coded);
+    ChunkReport report = recipe_.compress(field, bound, mask, out);
+    const bool holds = keeps_bound(original, field, bound, mask, report);
+    const size_t bytes = out.size() - start;
+    const bool pays = report.exact < field.size() / 64 && bytes < field.values().size_bytes() / 8 * 7;
+    if (holds && pays) return report;
+
+    Writer exact;
+    const ChunkReport exact_report = compress_exactly({original.data(), shape}, mask, exact);
+    if (holds && bytes <= exact.size()) return report;
+    out.truncate(start);
+    out.put_bytes(exact.bytes());
+    std::copy_n(original.data(), field.size(), field.data);
+    return exact_report;
+  }
+
+  void measure(void* values, const Shape& shape, double bound, const Mask& mask) const override {
+    const Field<T> field{static_cast<T*>(values), shape};
+    if (!is_constant(field)) recipe_.measure(field, bound, mask);
+  }
+
+  void decompress(ByteView payload, const Shape& shape, double bound, void* values) const override {
+    const Field<T> field{static_cast<T*>(values), shape};
+    Reader in(payload);
+    switch (Payload(in.get<u8>())) {
+      case Payload::constant:
+        std::ranges::fill(field.values(), in.get<T>());
+        return in.expect_end();
+      case Payload::coded:
+        if (!(bound > 0)) fail_corrupt("coded chunk without a bound");
+        return recipe_.decompress(in.rest(), bound, field);
+      case Payload::lossless: return lossless_.decompress(in.rest(), 0, field);
+      case Payload::stored:
+        in.get_array(field.values());
+        return in.expect_end();
+    }
+    fail_corrupt("unknown kind of chunk");
+  }
+
+ private:
+  static bool is_constant(Field<T> field) {
+    const Bits<T> first = bits_of(field.data[0]);
+    return std::ranges::all_of(field.values(), [&](T value) { return bits_of(value) == first; });
+  }
+
+  ChunkReport compress_exactly(Field<T> field, const Mask& mask, Writer& out) const {
+    const size_t start = out.size();
+    out.put(Payload::lossless);
+    const ChunkReport report = lossless_.compress(field, 0, mask, out);
+    if (out.size() - start > field.values().size_bytes()) {
+      out.truncate(start);
+      out.put(Payload::stored);
+      out.put_array(std::span<const T>(field.values()));
+    }
+    return report;
+  }
+
+  // A quantizer checks its own values; behind a preprocessor that says nothing about the original ones.
+  bool keeps_bound(std::span<const T> original, Field<T> decoded, double bound, const Mask& mask,
+                   ChunkReport& report) const {
+    if (recipe_.preprocessors.empty()) return report.max_error <= bound;
+    report.max_error = 0;
+    for (size_t i = 0; i < original.size(); ++i) {
+      if (bits_of(original[i]) == bits_of(decoded.data[i])) continue;
+      const double error = error_between(original[i], decoded.data[i]);
+      if (mask.is_special(original[i]) || !(error < bound)) return false;
+      report.max_error = std::max(report.max_error, error);
+    }
+    return true;
+  }
+
+  Pipeline<T> recipe_, lossless_;
+};
+
+}  // namespace leeway

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/engine/engine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include "leeway/core/buffer.h"
+#include "leeway/core/hash.h"
+#include "leeway/engine/analyze.h"
+#include "leeway/engine/chunk_codec.h"
+
+namespace leeway {
+namespace {
+
+constexpr u64 kTargetChunkValues = u64(1) << 20;
+constexpr u64 kWorkingCopies = 5;  // buffers of the size of a chunk that a worker holds at its peak
+
+[[noreturn]] void fail(const std::string& message) { throw Error(Errc::invalid_argument, message); }
+
+// The bit pattern of a fill value in the array's type.
+u64 fill_bits(double fill, DType dtype) {
+  return visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (!is_floating<T>) {
+      if (!(fill >= double(std::numeric_limits<T>::min()) && fill <= double(std::numeric_limits<T>::max()) &&
+            fill == std::floor(fill)))
+        fail("the fill value " + detail::number_text(fill) + " is not of type " + std::string(name_of(dtype)));
+    }
+    return u64(bits_of(T(fill)));
+  });
+}
+
+// Where several threads may report.
+class Meter {
+ public:
+  Meter(const Progress& progress, double total) : progress_(progress), total_(total) {}
+  void add(double amount) {
+    if (!progress_) return;
+    const std::lock_guard lock(mutex_);
+    done_ += amount;
+    if (!progress_(std::min(1.0, done_ / total_))) throw Error(Errc::canceled, "stopped on request");
+  }
+
+ private:
+  const Progress& progress_;
+  double total_, done_ = 0;
+  std::mutex mutex_;
+};
+
+unsigned affordable_threads(const Execution& execution, u64 chunk_bytes) {
+  if (execution.memory == 0) return std::max(1u, execution.threads);
+  const u64 affordable = execution.memory / (kWorkingCopies * std::max<u64>(chunk_bytes, 1));
+  return unsigned(std::clamp<u64>(affordable, 1, std::max(1u, execution.threads)));
+}
+
+class Compression {
+ public:
+  Compression(const ChunkCodec& codec, const View& view, const CompressOptions& options, Header header)
+      : codec_(codec), view_(view), options_(options), header_(std::move(header)),
+        chunks_(header_.grid().size()),
+        threads_(affordable_threads(options.execution, header_.chunk.size() * size_of(view.dtype))) {}
+
+  CompressReport run(const Sink& sink) {
+    resolve();
+    CompressReport report;
+    report.input_bytes = view_.shape.size() * size_of(view_.dtype);
+    const auto emit = [&](Writer& part) {
+      report.output_bytes += part.size();
+      sink(part.bytes());
+    };
+    Writer head;
+    write(header_, head);
+    emit(head);
+
+    Tail tail;
+    std::vector<u64> hashes;
+    std::map<u64, std::pair<Writer, ChunkReport>> ready;
+    std::mutex mutex;
+    Meter meter(options_.execution.progress, double(chunks_));
+    const auto make = [&](u64 i) {
+      std::pair<Writer, ChunkReport> made;
+      made.second = compress_chunk(i, made.first);
+      const std::lock_guard lock(mutex);
+      ready.emplace(i, std::move(made));
+    };
+    const auto finish = [&](u64 i) {
+      std::unique_lock lock(mutex);
+      auto node = ready.extract(i);
+      lock.unlock();
+      auto& [frame, chunk] = node.mapped();
+      const FrameHead frame_head = read_frame_head(frame.bytes().first(kFrameHeadBytes));
+      tail.payload_bytes.push_back(frame_head.payload_bytes);
+      hashes.push_back(frame_head.decoded_hash);
+      tail.statement.max_error = std::max(tail.statement.max_error, chunk.max_error);
+      tail.statement.special += chunk.special;
+      tail.statement.exact += chunk.exact;
+      emit(frame);
+      meter.add(1);
+    };
+    for_each_in_order(chunks_, threads_, 2 * threads_, options_.execution.executor, make, finish);
+
+    tail.statement.decoded_hash = hash_of(bytes_of(std::span(hashes)));
+    Writer end;
+    write(tail, end);
+    emit(end);
+    report.statement = tail.statement;
+    report.abs_bound = header_.abs_bound;
+    report.min = header_.min;
+    report.max = header_.max;
+    report.recipe = header_.recipe;
+    report.fills = header_.fills;
+    return report;
+  }
+
+ private:
+  // One chunk: a frame, head and payload.
+  ChunkReport compress_chunk(u64 ordinal, Writer& out) const {
+    const Box box = header_.chunk_box(ordinal);
+    const size_t bytes = size_t(box.shape.size()) * size_of(view_.dtype);
+    Buffer<u64> values((bytes + 7) / 8);
+    gather(view_.part(box), values.data());
+    Writer payload;
+    const ChunkReport report =
+        codec_.compress(values.data(), box.shape.squeezed(), header_.abs_bound, mask(), payload);
+    const auto* decoded = reinterpret_cast<const u8*>(values.data());
+    write(FrameHead{.ordinal = ordinal,
+                    .payload_bytes = payload.size(),
+                    .bound = header_.abs_bound,
+                    .max_error = report.max_error,
+                    .decoded_hash = hash_of({decoded, bytes}),
+                    .payload_hash = hash_of(payload.bytes())},
+          out);
+    out.put_bytes(payload.bytes());
+    return report;
+  }
+
+  Mask mask() const { return Mask{.params = {}, .fills = header_.fills}; }
+
+  // From the bound as asked to an absolute one.
+  void resolve() {
+    std::vector<u64> declared;
+    for (const double fill : options_.fills) declared.push_back(fill_bits(fill, view_.dtype));
+    const Bound& bound = header_.bound;
+    const bool lossless = bound.has(BoundKind::lossless);
+    if (!lossless && (options_.detect_fills || bound.needs_range())) {
+      Analysis analysis = analyze(view_, chunks_, [&](u64 i) { return header_.chunk_box(i); }, declared,
+                                  options_.detect_fills, threads_, options_.execution.executor);
+      header_.fills = std::move(analysis.fills);
+      header_.min = analysis.min;
+      header_.max = analysis.max;
+    } else {
+      header_.fills = std::move(declared);
+    }
+    if (lossless) return;
+    double e = std::numeric_limits<double>::max();
+    for (const Limit& limit : bound.limits()) {
+      if (limit.kind == BoundKind::abs) e = std::min(e, limit.value);
+      if (limit.kind == BoundKind::rel) e = std::min(e, relative_bound(limit.value));
+    }
+    if (bound.needs_measurement()) e = meet_squared_error(e);
+    header_.abs_bound = is_usable(e) ? std::min(e, 1e300) : 0;
+  }
+
+  // Below this, steps would not be normal numbers: keep everything exactly.
+  static bool is_usable(double e) { return e >= 1e-290; }
+
+  // value * (max - min), never rounded up.
+  double relative_bound(double value) const {
+    const double range = header_.max / 2 - header_.min / 2;
+    double e = 2 * value * range;
+    for (int i = 0; i < 3; ++i) e = std::nextafter(e, 0.0);
+    return std::isfinite(e) ? e : std::numeric_limits<double>::max();
+  }
+
+  // The largest absolute bound up to `cap`, of those tried, that keeps the squared error of every psnr and
+  // l2 limit; found by measuring.
+  double meet_squared_error(double cap) {
+    const double range = header_.max - header_.min;
+    Measured measured = measure(0);
+    double target = std::numeric_limits<double>::infinity();  // of the sum of squares
+    for (const Limit& limit : header_.bound.limits()) {
+      if (limit.kind == BoundKind::l2) target = std::min(target, limit.value * limit.value);
+      if (limit.kind == BoundKind::psnr)
+        target = std::min(target, double(measured.values) * range * range * std::pow(10, -limit.value / 10));
+    }
+    // The comparison of sums must not be spoiled by their rounding.
+    target *= 1 - 1e-9;
+    if (measured.values == 0 || !(target > 0)) return 0;
+    // Errors spread evenly over [-e, e] have the mean square e^2 / 3.
+    double e = std::min(cap, std::sqrt(3 * target / double(measured.values)));
+    double good = 0, bad = std::numeric_limits<double>::infinity();
+    for (int pass = 0; pass < 12 && is_usable(e); ++pass) {
+      e = shortened(e);
+      measured = measure(e);
+      if (measured.squares <= target) {
+        good = std::max(good, e);
+        if (e >= shortened(cap) || measured.squares > 0.96 * target) break;
+      } else {
+        bad = std::min(bad, e);
+      }
+      const double guess = measured.squares > 0 ? e * std::sqrt(0.985 * target / measured.squares) : 4 * e;
+      e = std::clamp(guess, e / 4, std::min(4 * e, cap));
+      if (good > 0 && bad < std::numeric_limits<double>::infinity()) {
+        if (bad / good < 1.03) break;
+        if (!(e > good && e < bad)) e = std::sqrt(good * bad);
+      }
+    }
+    return good;
+  }
+
+  // Cut to 20 significant bits, so that the last bits of a host's pow() and sqrt() do not matter.
+  static double shortened(double e) {
+    int exponent;
+    const double fraction = std::frexp(e, &exponent);
+    return std::ldexp(std::floor(fraction * 0x1p20), exponent - 20);
+  }
+
+  struct Measured {
+    double squares = 0;  // sum of squared errors
+    u64 values = 0;      // that are not special
+  };
+
+  Measured measure(double e) const {
+    std::vector<Measured> parts(static_cast<size_t>(chunks_));
+    for_each_index(chunks_, threads_, options_.execution.executor, [&](u64 i) {
+      visit_dtype(view_.dtype, [&]<class T>(std::type_identity<T>) { parts[size_t(i)] = measure_chunk<T>(i, e); });
+    });
+    Measured sum;
+    for (const Measured& part : parts) {
+      sum.squares += part.squares;
+      sum.values += part.values;
+    }
+    return sum;
+  }
+
+  template <class T>
+  Measured measure_chunk(u64 ordinal, double e) const {
+    const Box box = header_.chunk_box(ordinal);
+    Buffer<T> original(size_t(box.shape.size())), decoded(original.size());
+    gather(view_.part(box), original.data());
+    std::ranges::copy(original, decoded.data());
+    if (e > 0) codec_.measure(decoded.data(), box.shape.squeezed(), e, mask());
+    const Mask special = mask();
+    Measured measured;
+    for (size_t i = 0; i < original.size(); ++i) {
+      if (special.is_special(original[i])) continue;
+      const double error = error_between(original[i], decoded[i]);
+      measured.squares += error * error;
+      ++measured.values;
+    }
+    return measured;
+  }
+
+  const ChunkCodec& codec_;
+  const View& view_;
+  const CompressOptions& options_;
+  Header header_;
+  u64 chunks_;
+  unsigned threads_;
+};
+
+Shape checked_chunk(const Shape& chunk, const Shape& shape) {
+  if (chunk.rank() == 0) return default_chunk(shape);
+  if (chunk.rank() != shape.rank())
+    fail("the chunk shape " + to_string(chunk) + " does not have as many axes as the array " + to_string(shape));
+  std::array<u64, kMaxRank> extents;
+  for (size_t axis = 0; axis < shape.rank(); ++axis) {
+    if (chunk[axis] == 0) fail("a chunk cannot have an axis of extent 0");
+    extents[axis] = std::min(chunk[axis], std::max<u64>(shape[axis], 1));
+  }
+  const Shape result(std::span<const u64>(extents).first(shape.rank()));
+  if (result.size() > kMaxChunkValues)
+    fail("a chunk of " + to_string(result) + " is too large; at most 2^24 values");
+  return result;
+}
+
+// The part of `box` inside the region, as boxes relative to each.
+std::optional<std::pair<Box, Box>> overlap(const Box& box, const Index& first, const Shape& shape) {
+  Box in_box, in_region;
+  std::array<u64, kMaxRank> extents;
+  for (size_t axis = 0; axis < shape.rank(); ++axis) {
+    const u64 begin = std::max(box.first[axis], first[axis]);
+    const u64 end = std::min(box.first[axis] + box.shape[axis], first[axis] + shape[axis]);
+    if (begin >= end) return std::nullopt;
+    in_box.first[axis] = begin - box.first[axis];
+    in_region.first[axis] = begin - first[axis];
+    extents[axis] = end - begin;
+  }
+  in_box.shape = in_region.shape = Shape(std::span<const u64>(extents).first(shape.rank()));
+  return std::pair(in_box, in_region);
+}
+
+void fill_gap(const MutableView& gap) {
+  visit_dtype(gap.dtype, [&]<class T>(std::type_identity<T>) {
+    T nothing{};
+    if constexpr (is_floating<T>) nothing = T(std::numeric_limits<float>::quiet_NaN());
+    for_each_row(gap, [&](std::byte* row, size_t count, std::ptrdiff_t stride) {
+      for (size_t i = 0; i < count; ++i) std::memcpy(row + std::ptrdiff_t(i) * stride, &nothing, sizeof nothing);
+    });
+  });
+}
+
+// The chunks that the region touches, in ascending order.
+std::vector<u64> chunks_of_region(const Header& header, const Index& first, const Shape& shape) {
+  std::vector<u64> ordinals;
+  if (shape.size() == 0) return ordinals;
+  const Shape grid = header.grid();
+  std::array<u64, kMaxRank> low{}, counts{};
+  for (size_t axis = 0; axis < shape.rank(); ++axis) {
+    low[axis] = first[axis] / header.chunk[axis];
+    counts[axis] = (first[axis] + shape[axis] - 1) / header.chunk[axis] - low[axis] + 1;
+  }
+  for_each_outer(Shape(std::span<const u64>(counts).first(shape.rank())), 0, [&](const Index& index) {
+    u64 ordinal = 0;
+    for (size_t axis = 0; axis < shape.rank(); ++axis) ordinal = ordinal * grid[axis] + low[axis] + index[axis];
+    ordinals.push_back(ordinal);
+  });
+  return ordinals;
+}
+
+}  // namespace
+
+Shape default_chunk(const Shape& shape) {
+  std::array<u64, kMaxRank> extents{};
+  for (size_t axis = 0; axis < shape.rank(); ++axis) extents[axis] = std::max<u64>(shape[axis], 1);
+  const std::span<u64> used = std::span(extents).first(shape.rank());
+  while (Shape(std::span<const u64>(used)).size() > kTargetChunkValues) {
+    u64& longest = *std::ranges::max_element(used);  // the slowest of equals
+    longest = longest / 2 + longest % 2;
+  }
+  return Shape(std::span<const u64>(used));
+}
+
+CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe, const View& view,
+                             const CompressOptions& options, const Sink& sink) {
+  if (options.bound.limits().empty()) fail("a bound is needed: how much error may a value have?");
+  if (view.data == nullptr && view.shape.size() > 0) fail("the array has no data");
+  Header header;
+  header.dtype = view.dtype;
+  header.shape = view.shape;
+  header.chunk = checked_chunk(options.chunk, view.shape);
+  header.bound = options.bound;
+  header.recipe = recipe;
+  return Compression(codec, view, options, std::move(header)).run(sink);
+}
+
+DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& stream, const Index& first,
+                                 const MutableView& out, const DecompressOptions& options) {
+  const Header& header = stream.header();
+  if (out.dtype != header.dtype)
+    fail("the stream holds " + std::string(name_of(header.dtype)) + ", not " + std::string(name_of(out.dtype)));
+  if (out.shape.rank() != header.shape.rank()) fail("the region does not have as many axes as the array");
+  for (size_t axis = 0; axis < out.shape.rank(); ++axis)
+    if (first[axis] > header.shape[axis] || out.shape[axis] > header.shape[axis] - first[axis])
+      fail("the region reaches outside the array " + to_string(header.shape));
+
+  const auto codec = maker(header.recipe, header.dtype);
+  const std::vector<u64> ordinals = chunks_of_region(header, first, out.shape);
+  const size_t value_bytes = size_of(header.dtype);
+  const unsigned threads = affordable_threads(options.execution, header.chunk.size() * value_bytes);
+  std::atomic<u64> damaged_chunks = 0, damaged_values = 0;
+  Meter meter(options.execution.progress, double(ordinals.size()));
+  for_each_index(ordinals.size(), threads, options.execution.executor, [&](u64 i) {
+    const u64 ordinal = ordinals[size_t(i)];
+    const Box box = header.chunk_box(ordinal);
+    const auto [in_box, in_region] = *overlap(box, first, out.shape);
+    const MutableView target = out.part(in_region);
+    try {
+      Bytes storage;
+      const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);
+      const size_t bytes = size_t(box.shape.size()) * value_bytes;
+      Buffer<u64> values((bytes + 7) / 8);
+      codec->decompress(chunk.payload, box.shape.squeezed(), chunk.head.bound, values.data());
+      const auto* decoded = reinterpret_cast<const u8*>(values.data());
+      if (options.check_decoded && hash_of({decoded, bytes}) != chunk.head.decoded_hash)
+        fail_corrupt("the decoded values differ from what was compressed");
+      const MutableView whole(reinterpret_cast<std::byte*>(values.data()), header.dtype, box.shape);
+      const MutableView part = whole.part(in_box);
+      copy(View(part.data, part.dtype, part.shape, part.strides), target);
+    } catch (const Error& error) {
+      if (!options.salvage || error.code() != Errc::corrupt) throw;
+      fill_gap(target);
+      ++damaged_chunks;
+      damaged_values += target.shape.size();
+    }
+    meter.add(1);
+  });
+  return {damaged_chunks, damaged_values};
+}
+
+}  // namespace leeway

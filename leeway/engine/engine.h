@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Engine: cuts arrays into chunks and drives codec and stream, on several threads, within a memory budget.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "leeway/core/bound.h"
+#include "leeway/core/export.h"
+#include "leeway/core/field.h"
+#include "leeway/core/parallel.h"
+#include "leeway/stream/stream_reader.h"
+
+namespace leeway {
+
+class ChunkCodec;
+
+// Called now and then with the part of the work done, 0 to 1, never from two threads at once. Returning
+// false stops the work: Error{canceled}.
+using Progress = std::function<bool(double done)>;
+
+// How work is run. The stream and the decoded values never depend on it.
+struct Execution {
+  unsigned threads = 1;
+  u64 memory = 0;     // bytes of working memory to stay below if possible; 0: no limit
+  Executor executor;  // empty: own threads
+  Progress progress;
+};
+
+struct CompressOptions {
+  Bound bound;
+  std::string recipe = "balanced";
+  std::vector<double> fills;  // declared fill values
+  bool detect_fills = true;
+  Shape chunk;  // rank 0: chosen from the array's shape
+  Execution execution;
+};
+
+// Takes the stream, piece by piece, in order.
+using Sink = std::function<void(ByteView)>;
+
+struct CompressReport {
+  u64 input_bytes = 0, output_bytes = 0;
+  double abs_bound = 0;
+  double min = 0, max = 0;
+  std::string recipe;
+  std::vector<u64> fills;
+  Statement statement;
+};
+
+// The codec knows the element type of the view; `recipe` is what the stream will say.
+LEEWAY_EXPORT CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe, const View& view,
+                                           const CompressOptions& options, const Sink& sink);
+
+// Makes the codec for a stream's recipe; the default knows the library's stages.
+using CodecMaker = std::function<std::shared_ptr<const ChunkCodec>(const std::string& recipe, DType dtype)>;
+
+struct DecompressOptions {
+  bool salvage = false;        // leave out damaged chunks instead of failing
+  bool check_decoded = true;   // compare the decoded values with the checksum in the stream
+  Execution execution;
+};
+
+struct DecompressReport {
+  u64 damaged_chunks = 0, damaged_values = 0;  // within the region; only with salvage
+};
+
+// Decodes the region that begins at `first` and has the shape of `out` into `out`. Where salvage leaves a
+// gap, floating values become NaN and integers 0.
+LEEWAY_EXPORT DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& stream, const Index& first,
+                                               const MutableView& out, const DecompressOptions& options);
+
+// The chunk shape for an array: halves the longest axis until a chunk has at most 2^20 values.
+LEEWAY_EXPORT Shape default_chunk(const Shape& shape);
+
+}  // namespace leeway

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/leeway.hpp"
+
+namespace leeway {
+namespace {
+
+std::shared_ptr<const ChunkCodec> library_codec(const std::string& recipe, DType dtype) {
+  try {
+    return make_codec(parse_recipe(recipe), dtype);
+  } catch (const Error& error) {
+    throw Error(Errc::unsupported, "the stream's recipe '" + recipe + "' is not possible here: " + error.what());
+  }
+}
+
+}  // namespace
+
+const char* version() { return LEEWAY_VERSION; }
+
+CompressReport compress(const View& array, const CompressOptions& options, const Sink& sink) {
+  const Recipe recipe = parse_recipe(options.recipe);
+  return compress_with(*make_codec(recipe, array.dtype), to_string(recipe), array, options, sink);
+}
+
+Bytes compress(const View& array, const CompressOptions& options) {
+  Bytes stream;
+  compress(array, options, [&](ByteView part) { stream.insert(stream.end(), part.begin(), part.end()); });
+  return stream;
+}
+
+u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& options) {
+  Header header;
+  header.dtype = dtype;
+  header.shape = shape;
+  header.chunk = options.chunk.rank() ? options.chunk : default_chunk(shape);
+  header.bound = options.bound;
+  header.recipe = to_string(parse_recipe(options.recipe));
+  header.fills.resize(options.fills.size() + 8);  // up to four may be found on either side
+  Writer out;
+  write(header, out);
+  write(Tail{}, out);
+  const u64 chunks = header.grid().size();
+  // A chunk that does not shrink is stored: one byte more. A size in the index takes at most 10 bytes.
+  return out.size() + shape.size() * size_of(dtype) + chunks * (kFrameHeadBytes + 1 + 10) + 10;
+}
+
+DecompressReport decompress_into(const StreamReader& stream, const Index& first, const MutableView& out,
+                                 const DecompressOptions& options) {
+  return decompress_with(library_codec, stream, first, out, options);
+}
+
+Array decompress(ByteView stream, const Box& region, const DecompressOptions& options) {
+  return detail::decompress_array(library_codec, stream, &region, options);
+}
+
+Array decompress(ByteView stream, const DecompressOptions& options) {
+  return detail::decompress_array(library_codec, stream, nullptr, options);
+}
+
+Array detail::decompress_array(const CodecMaker& maker, ByteView stream, const Box* region,
+                               const DecompressOptions& options) {
+  const MemorySource source(stream);
+  const StreamReader reader(source, options.salvage ? StreamReader::OnDamage::salvage : StreamReader::OnDamage::refuse);
+  const Box box = region ? *region : Box{{}, reader.header().shape};
+  Array array(reader.header().dtype, box.shape);
+  decompress_with(maker, reader, box.first, array.view(), options);
+  return array;
+}
+
+Info inspect(const StreamReader& stream) {
+  return {stream.header(), stream.statement().value_or(Statement{}), stream.chunks(), stream.bytes()};
+}
+
+Info inspect(ByteView stream) {
+  const MemorySource source(stream);
+  return inspect(StreamReader(source));
+}
+
+}  // namespace leeway

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Store: bytes as they are. Stands where no lossless stage is named.
+#pragma once
+
+#include "leeway/core/stage.h"
+
+namespace leeway {
+
+struct Store {
+  static constexpr std::string_view kName = "store";
+  static constexpr std::string_view kAbout = "bytes unchanged";
+  static constexpr Kind kKind = Kind::lossless;
+  NoParams params;
+
+  void compress(ByteView bytes, Writer& out) const { out.put_bytes(bytes); }
+  Bytes decompress(ByteView bytes, size_t) const { return Bytes(bytes.begin(), bytes.end()); }
+};
+
+}  // namespace leeway

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Zstd: general-purpose compression of the encoder's bytes; keeps them as they are if that is no larger.
+#pragma once
+
+#include "leeway/core/export.h"
+#include "leeway/core/stage.h"
+
+namespace leeway {
+
+struct Zstd {
+  static constexpr std::string_view kName = "zstd";
+  static constexpr std::string_view kAbout = "Zstandard; bytes that do not shrink are kept";
+  static constexpr Kind kKind = Kind::lossless;
+  struct Params {
+    i32 level = 1;
+    void fields(auto&& field) { field("level", level, -50, 22, "compression level; negative is faster"); }
+  } params;
+
+  LEEWAY_EXPORT void compress(ByteView bytes, Writer& out) const;
+  LEEWAY_EXPORT Bytes decompress(ByteView bytes, size_t limit) const;
+};
+
+}  // namespace leeway

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mask: takes special values out of the way of prediction and puts them back bit for bit.
+//
+// Special are NaN, the infinities and the fill values of the array. Each is replaced by the value before
+// it in row-major order, so that prediction does not see a step. Part of every recipe.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "leeway/core/stage.h"
+
+namespace leeway {
+
+// Whether the value is NaN or infinite: all bits of the exponent set.
+template <class T>
+constexpr bool is_nonfinite(T value) {
+  if constexpr (is_floating<T>) {
+    constexpr Bits<T> exponent = [] {
+      if constexpr (std::is_same_v<T, f16>) return u16(0x7c00);
+      else if constexpr (std::is_same_v<T, bf16>) return u16(0x7f80);
+      else return std::bit_cast<Bits<T>>(std::numeric_limits<T>::infinity());
+    }();
+    return (std::bit_cast<Bits<T>>(value) & exponent) == exponent;
+  } else {
+    return false;
+  }
+}
+
+struct Mask {
+  static constexpr std::string_view kName = "mask";
+  static constexpr std::string_view kAbout = "keeps NaN, infinities and fill values exactly";
+  static constexpr Kind kKind = Kind::preprocessor;
+  NoParams params;
+  std::vector<u64> fills;  // bit patterns, zero-extended
+
+  template <class T>
+  bool is_special(T value) const {
+    return is_nonfinite(value) || std::ranges::find(fills, u64(bits_of(value))) != fills.end();
+  }
+
+  // Returns the number of special values.
+  template <class T>
+  size_t forward(Field<T> field, Writer& side) const {
+    Patches<T> patches;
+    if (any_special(field)) {
+      size_t position = 0;
+      T before{};
+      bool known = false;
+      for (T& value : field.values()) {
+        if (is_special(value)) {
+          patches.add(position, value);
+          value = before;
+        } else {
+          before = value;
+          if (!known) std::fill_n(field.data, position, before);  // nothing stood before these
+          known = true;
+        }
+        ++position;
+      }
+    }
+    patches.write(side);
+    return patches.count();
+  }
+
+  template <class T>
+  void backward(Field<T> field, Reader& in) const {
+    Patches<T>::read(in, field.size()).apply(field.values());
+  }
+
+ private:
+  // Branch-free, so that the common case, nothing special, runs at memory speed.
+  template <class T>
+  bool any_special(Field<T> field) const {
+    bool any = false;
+    if constexpr (is_floating<T>)
+      for (const T& value : field.values()) any |= is_nonfinite(value);
+    for (const u64 fill : fills)
+      for (const T& value : field.values()) any |= bits_of(value) == Bits<T>(fill);
+    return any;
+  }
+};
+
+}  // namespace leeway

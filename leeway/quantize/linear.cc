@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// SIMD forms of LinearGrid for float and double; equal to the scalar definition bit for bit.
+#include "leeway/quantize/linear.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "leeway/quantize/linear.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace leeway::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Adding 1.5 * 2^(mantissa bits) rounds to an integer and leaves it in the low bits.
+template <class T>
+size_t quantize(const LinearGrid<T>& grid, T* x, size_t n, Code<T>* q, double& max_error) {
+  const hn::ScalableTag<T> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  constexpr bool is_float = sizeof(T) == 4;
+  const auto inverse = hn::Set(d, is_float ? T(grid.short_inverse) : T(grid.inverse));
+  const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
+  const auto limit = hn::Set(d, is_float ? T(grid.short_limit) : T(grid.limit));
+  const auto max_code = hn::Set(d, is_float ? T(grid.kShortCode) : T(grid.kMaxCode / 2));
+  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
+  auto worst = hn::Zero(d);
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    const auto vx = hn::LoadU(d, x + i);
+    const auto t = hn::Mul(vx, inverse);
+    const auto shifted = hn::Add(t, magic);
+    const auto y = hn::Mul(hn::Sub(shifted, magic), step);
+    const auto error = hn::Abs(hn::Sub(vx, y));
+    const auto fits = hn::And(hn::Le(hn::Abs(t), max_code), hn::Le(error, limit));
+    if (!hn::AllTrue(d, fits)) break;
+    worst = hn::Max(worst, error);
+    hn::StoreU(y, d, x + i);
+    hn::StoreU(hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic)), di, q + i);
+  }
+  max_error = std::max(max_error, double(hn::GetLane(hn::MaxOfLanes(d, worst))));
+  return i;
+}
+
+template <class T>
+size_t recover(const LinearGrid<T>& grid, const Code<T>* q, size_t n, T* x) {
+  const hn::ScalableTag<T> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  constexpr bool is_float = sizeof(T) == 4;
+  const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
+  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
+  const auto lowest = hn::Set(di, is_float ? Code<T>(-65536) : Code<T>(-(i64(1) << 50)));
+  const auto highest = hn::Neg(lowest);
+  size_t i = 0;
+  if (is_float && grid.short_step == 0) return 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    const auto vq = hn::LoadU(di, q + i);
+    const auto outside = hn::Or(hn::Lt(vq, lowest), hn::Gt(vq, highest));
+    if (!hn::AllFalse(di, outside)) break;
+    const auto integer = hn::Sub(hn::BitCast(d, hn::Add(vq, hn::BitCast(di, magic))), magic);
+    hn::StoreU(hn::Mul(integer, step), d, x + i);
+  }
+  return i;
+}
+
+size_t quantize_f32(const LinearGrid<float>& grid, float* x, size_t n, i32* q, double& max_error) {
+  return quantize(grid, x, n, q, max_error);
+}
+size_t quantize_f64(const LinearGrid<double>& grid, double* x, size_t n, i64* q, double& max_error) {
+  return quantize(grid, x, n, q, max_error);
+}
+size_t recover_f32(const LinearGrid<float>& grid, const i32* q, size_t n, float* x) {
+  return recover(grid, q, n, x);
+}
+size_t recover_f64(const LinearGrid<double>& grid, const i64* q, size_t n, double* x) {
+  return recover(grid, q, n, x);
+}
+
+}  // namespace leeway::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace leeway {
+
+HWY_EXPORT(quantize_f32);
+HWY_EXPORT(quantize_f64);
+HWY_EXPORT(recover_f32);
+HWY_EXPORT(recover_f64);
+
+size_t kernel::quantize(const LinearGrid<float>& grid, float* x, size_t n, i32* q, double& max_error) {
+  return HWY_DYNAMIC_DISPATCH(quantize_f32)(grid, x, n, q, max_error);
+}
+size_t kernel::quantize(const LinearGrid<double>& grid, double* x, size_t n, i64* q, double& max_error) {
+  return HWY_DYNAMIC_DISPATCH(quantize_f64)(grid, x, n, q, max_error);
+}
+size_t kernel::recover(const LinearGrid<float>& grid, const i32* q, size_t n, float* x) {
+  return HWY_DYNAMIC_DISPATCH(recover_f32)(grid, q, n, x);
+}
+size_t kernel::recover(const LinearGrid<double>& grid, const i64* q, size_t n, double* x) {
+  return HWY_DYNAMIC_DISPATCH(recover_f64)(grid, q, n, x);
+}
+
+}  // namespace leeway
+#endif

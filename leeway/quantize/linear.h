@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Linear: uniform quantization of the prediction error, checked value by value.
+//
+//   q = round((x - p) / step)        x' = p + q * step        |x - x'| <= bound, or x is kept exactly
+//
+// For floating types the step is a number of eight significant bits just below 2 * bound: q * step is then
+// exact in float up to |q| = 2^16, and the part of the bound that the short step gives away covers the
+// rounding of x' (docs/GUARANTEES.md). For integers the step is the odd number 2 * floor(bound) + 1.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "leeway/core/distance.h"
+#include "leeway/core/export.h"
+#include "leeway/core/stage.h"
+
+namespace leeway {
+
+// The largest m * 2^k, 128 <= m <= 255, that is at most 2 * bound * (1 - 2^-9).
+inline double short_step(double bound) {
+  int exponent;
+  const double fraction = std::frexp(bound * (2 - 0x1p-8), &exponent);
+  return std::ldexp(std::floor(fraction * 256), exponent - 8);
+}
+
+// The nearest integer to t, ties to even; for |t| < 2^51 (double) or 2^22 (float). Never -0.
+template <class F>
+constexpr F round_to_even(F t) {
+  constexpr F magic = std::is_same_v<F, double> ? F(0x1.8p52) : F(0x1.8p23);
+  return (t + magic) - magic;
+}
+
+// The largest F below `bound`: if fl(|x - x'|) <= tight, then |x - x'| <= bound exactly, however the
+// subtraction was rounded, because rounding is monotone.
+template <class F>
+F tight(double bound) {
+  F t = F(bound);
+  if (double(t) > bound) t = std::nextafter(t, F(0));
+  return std::nextafter(t, F(0));
+}
+
+template <class T>
+struct LinearGrid;
+
+template <Floating T>
+struct LinearGrid<T> {
+  double step, inverse, limit;  // limit: of the error
+  float short_step = 0, short_inverse = 0, short_limit = 0;  // float arithmetic; step 0 if it does not fit
+
+  static constexpr float kShortCode = 65536;  // codes up to here times an eight-bit step are exact in float
+  static constexpr double kMaxCode = sizeof(T) == 8 ? 0x1p50 : 0x1p30;
+
+  explicit LinearGrid(double bound)
+      : step(leeway::short_step(bound)), inverse(1 / step), limit(tight<double>(bound)) {
+    if (step > 0x1p-100 && step < 0x1p100) {
+      short_step = float(step);
+      short_inverse = float(inverse);
+      short_limit = tight<float>(bound);
+    }
+  }
+
+  T recover(Predicted<T> p, Code<T> q) const { return T(double(p) + double(q) * step); }
+
+  bool quantize(T& x, Predicted<T> p, Code<T>& q) const {
+    const double t = (double(x) - double(p)) * inverse;
+    if (!(std::abs(t) < kMaxCode)) return false;  // NaN and infinities, too
+    const auto code = Code<T>(round_to_even(t));
+    const T y = recover(p, code);
+    if (!(std::abs(double(y) - double(x)) <= limit)) return false;
+    q = code;
+    x = y;
+    return true;
+  }
+
+  // quantize() with p = 0. Floats try the exact short arithmetic first: the definition of the SIMD kernel.
+  bool quantize(T& x, Code<T>& q) const {
+    if constexpr (std::is_same_v<T, float>) {
+      const float t = x * short_inverse;
+      if (std::abs(t) <= kShortCode) {
+        const float n = round_to_even(t), y = n * short_step;
+        if (std::abs(x - y) <= short_limit) {
+          q = i32(n);
+          x = y;
+          return true;
+        }
+      }
+    }
+    return quantize(x, Predicted<T>(0), q);
+  }
+
+  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const;
+  void recover(std::span<const Code<T>> codes, std::span<T> values) const;
+};
+
+template <std::integral T>
+struct LinearGrid<T> {
+  u64 half;  // floor(bound): codes are 2 * half + 1 apart
+  i64 step;
+
+  explicit LinearGrid(double bound)
+      : half(u64(std::min(std::floor(bound), 0x1p60))), step(i64(2 * half + 1)) {}
+
+  T recover(u64 p, Code<T> q) const {
+    const u64 sum = p + u64(i64(q)) * u64(step);
+    if constexpr (sizeof(T) == 8) return T(sum);
+    else
+      return T(std::clamp(i64(sum), i64(std::numeric_limits<T>::min()), i64(std::numeric_limits<T>::max())));
+  }
+
+  bool quantize(T& x, u64 p, Code<T>& q) const {
+    const i64 d = i64(u64(x) - p);
+    if (d > i64(1) << 61 || d < -(i64(1) << 61)) return false;
+    const i64 shifted = d + i64(half);
+    const i64 code = shifted / step - (shifted % step < 0);  // floor
+    if (code > std::numeric_limits<Code<T>>::max() / 2 || code < std::numeric_limits<Code<T>>::min() / 2)
+      return false;
+    const T y = recover(p, Code<T>(code));
+    if (distance(x, y) > half) return false;
+    q = Code<T>(code);
+    x = y;
+    return true;
+  }
+
+  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const;
+  void recover(std::span<const Code<T>> codes, std::span<T> values) const;
+
+};
+
+struct Linear {
+  static constexpr std::string_view kName = "linear";
+  static constexpr std::string_view kAbout = "uniform quantization, every value checked against the bound";
+  static constexpr Kind kKind = Kind::quantizer;
+  NoParams params;
+
+  template <class T>
+  LinearGrid<T> at(double bound) const {
+    return LinearGrid<T>(bound);
+  }
+};
+
+namespace kernel {
+
+// What the array forms of LinearGrid do for values [0, n) that all have a code; returns how many values at
+// the front were done. The rest, if any, starts with a value for the scalar definition.
+LEEWAY_EXPORT size_t quantize(const LinearGrid<float>& grid, float* x, size_t n, i32* q, double& max_error);
+LEEWAY_EXPORT size_t quantize(const LinearGrid<double>& grid, double* x, size_t n, i64* q, double& max_error);
+LEEWAY_EXPORT size_t recover(const LinearGrid<float>& grid, const i32* q, size_t n, float* x);
+LEEWAY_EXPORT size_t recover(const LinearGrid<double>& grid, const i64* q, size_t n, double* x);
+
+}  // namespace kernel
+
+// Values done by the scalar definition before the kernel is tried again.
+inline constexpr size_t kScalarStretch = 16;
+
+template <Floating T>
+double LinearGrid<T>::quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const {
+  double max_error = 0;
+  for (size_t i = 0; i < values.size();) {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+      i += kernel::quantize(*this, values.data() + i, values.size() - i, codes.data() + i, max_error);
+    for (const size_t stop = std::min(values.size(), i + kScalarStretch); i < stop; ++i) {
+      const T x = values[i];
+      if (quantize(values[i], codes[i])) {
+        max_error = std::max(max_error, error_between(x, values[i]));
+      } else {
+        exact.add(i, x);
+        codes[i] = i > 0 ? codes[i - 1] : 0;
+      }
+    }
+  }
+  return max_error;
+}
+
+template <Floating T>
+void LinearGrid<T>::recover(std::span<const Code<T>> codes, std::span<T> values) const {
+  for (size_t i = 0; i < codes.size();) {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+      i += kernel::recover(*this, codes.data() + i, codes.size() - i, values.data() + i);
+    for (const size_t stop = std::min(codes.size(), i + kScalarStretch); i < stop; ++i)
+      values[i] = recover(Predicted<T>(0), codes[i]);
+  }
+}
+
+template <std::integral T>
+double LinearGrid<T>::quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const {
+  u64 max_error = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const T x = values[i];
+    codes[i] = Code<T>(x);
+    if (half == 0) continue;  // the code is the value, modulo 2^32 or 2^64
+    if (quantize(values[i], u64(0), codes[i])) {
+      max_error = std::max(max_error, distance(x, values[i]));
+    } else {
+      exact.add(i, x);
+      codes[i] = i > 0 ? codes[i - 1] : 0;
+    }
+  }
+  return double(max_error);
+}
+
+template <std::integral T>
+void LinearGrid<T>::recover(std::span<const Code<T>> codes, std::span<T> values) const {
+  for (size_t i = 0; i < codes.size(); ++i) values[i] = half == 0 ? T(codes[i]) : recover(u64(0), codes[i]);
+}
+
+}  // namespace leeway

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All stages: the lists from which recipes, help texts, tests and fuzzers are made. A new stage is one word
+// in one of these lines.
+#pragma once
+
+#include "leeway/encode/huffman.h"
+#include "leeway/encode/raw.h"
+#include "leeway/lossless/store.h"
+#include "leeway/lossless/zstd.h"
+#include "leeway/predict/lorenzo.h"
+#include "leeway/quantize/exact.h"
+#include "leeway/quantize/linear.h"
+
+namespace leeway {
+
+template <class... S>
+struct List {};
+
+using Predictors = List<Lorenzo>;
+using Quantizers = List<Linear, Exact>;
+using Encoders = List<Huffman, Raw>;
+using LosslessStages = List<Zstd, Store>;
+
+template <class... A, class... B>
+List<A..., B...> operator+(List<A...>, List<B...>);
+
+using AllStages = decltype(Predictors() + Quantizers() + Encoders() + LosslessStages());
+
+}  // namespace leeway

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pipeline: the stages of one recipe for one element type, applied to one chunk (docs/FORMAT.md, "Body").
+//
+// Encoders, lossless stages and preprocessors stand behind small interfaces, called once a chunk; predictor
+// and quantizer are joined at compile time (transform.h).
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "leeway/core/export.h"
+#include "leeway/preprocess/mask.h"
+#include "leeway/recipe/transform.h"
+
+namespace leeway {
+
+template <class T>
+class AnyPreprocessor {
+ public:
+  virtual ~AnyPreprocessor() = default;
+  virtual void forward(Field<T>& field, Writer& side) const = 0;
+  virtual void backward(Field<T>& field, Reader& side) const = 0;
+};
+
+class AnyEncoder {
+ public:
+  virtual ~AnyEncoder() = default;
+  virtual void encode(std::span<const i32> codes, std::span<const u8> contexts, Writer& out) const = 0;
+  virtual void encode(std::span<const i64> codes, std::span<const u8> contexts, Writer& out) const = 0;
+  // `in` must outlive the source.
+  virtual std::unique_ptr<CodeSource<i32>> decoder32(Reader& in, size_t count) const = 0;
+  virtual std::unique_ptr<CodeSource<i64>> decoder64(Reader& in, size_t count) const = 0;
+};
+
+class AnyLossless {
+ public:
+  virtual ~AnyLossless() = default;
+  virtual void compress(ByteView bytes, Writer& out) const = 0;
+  virtual Bytes decompress(ByteView bytes, size_t limit) const = 0;
+};
+
+template <class T, Preprocessor<T> S>
+std::unique_ptr<AnyPreprocessor<T>> erase_preprocessor(S stage) {
+  struct Erased final : AnyPreprocessor<T> {
+    S stage;
+    explicit Erased(S s) : stage(std::move(s)) {}
+    void forward(Field<T>& field, Writer& side) const override { stage.forward(field, side); }
+    void backward(Field<T>& field, Reader& side) const override { stage.backward(field, side); }
+  };
+  return std::make_unique<Erased>(std::move(stage));
+}
+
+namespace detail {
+
+// For encoders that decode everything at once.
+template <class I, class S>
+class DecodedAtOnce final : public CodeSource<I> {
+ public:
+  DecodedAtOnce(const S& stage, Reader& in, size_t count) : stage_(stage), in_(in), count_(count) {}
+  void next(std::span<I> codes, const u8*) override {
+    if (done_ == 0 && codes.size() == count_) {
+      stage_.decode(in_, codes);
+      done_ = count_;
+      return;
+    }
+    if (done_ == 0 && all_.empty()) {
+      all_ = Buffer<I>(count_);
+      stage_.decode(in_, std::span<I>(all_));
+    }
+    if (codes.size() > count_ - done_) throw Error(Errc::internal, "more codes asked for than there are");
+    std::copy_n(all_.data() + done_, codes.size(), codes.data());
+    done_ += codes.size();
+  }
+
+ private:
+  const S& stage_;
+  Reader& in_;
+  size_t count_, done_ = 0;
+  Buffer<I> all_;
+};
+
+template <Encoder S>
+class ErasedEncoder final : public AnyEncoder {
+ public:
+  explicit ErasedEncoder(S stage) : stage_(std::move(stage)) {}
+  void encode(std::span<const i32> codes, std::span<const u8> contexts, Writer& out) const override {
+    stage_.encode(codes, contexts, out);
+  }
+  void encode(std::span<const i64> codes, std::span<const u8> contexts, Writer& out) const override {
+    stage_.encode(codes, contexts, out);
+  }
+  std::unique_ptr<CodeSource<i32>> decoder32(Reader& in, size_t count) const override {
+    return decoder<i32>(in, count);
+  }
+  std::unique_ptr<CodeSource<i64>> decoder64(Reader& in, size_t count) const override {
+    return decoder<i64>(in, count);
+  }
+
+ private:
+  template <class I>
+  std::unique_ptr<CodeSource<I>> decoder(Reader& in, size_t count) const {
+    if constexpr (requires { stage_.template decoder<I>(in, count); })
+      return stage_.template decoder<I>(in, count);
+    else
+      return std::make_unique<DecodedAtOnce<I, S>>(stage_, in, count);
+  }
+  S stage_;
+};
+
+}  // namespace detail
+
+template <Encoder S>
+std::unique_ptr<AnyEncoder> erase_encoder(S stage) {
+  return std::make_unique<detail::ErasedEncoder<S>>(std::move(stage));
+}
+
+template <Lossless S>
+std::unique_ptr<AnyLossless> erase_lossless(S stage) {
+  struct Erased final : AnyLossless {
+    S stage;
+    explicit Erased(S s) : stage(std::move(s)) {}
+    void compress(ByteView bytes, Writer& out) const override { stage.compress(bytes, out); }
+    Bytes decompress(ByteView bytes, size_t limit) const override { return stage.decompress(bytes, limit); }
+  };
+  return std::make_unique<Erased>(std::move(stage));
+}
+
+struct ChunkReport {
+  double max_error = 0;
+  u64 special = 0;  // NaN, infinities, fill values
+  u64 exact = 0;    // other values kept bit for bit because no code reached them
+};
+
+template <class T>
+struct Pipeline {
+  std::vector<std::unique_ptr<AnyPreprocessor<T>>> preprocessors;
+  std::unique_ptr<Transform<T>> transform;
+  std::unique_ptr<AnyEncoder> encoder;
+  std::vector<std::unique_ptr<AnyLossless>> lossless;
+
+  // Appends the body to `out`, leaves in `field` what decompress() will give.
+  ChunkReport compress(Field<T> field, double bound, const Mask& mask, Writer& out) const {
+    Writer body;
+    Codes<Code<T>> codes;
+    const ChunkReport report = reduce(field, bound, mask, body, codes);
+    encoder->encode(std::span<const Code<T>>(codes.values), codes.contexts, body);
+    pack(body.take(), out);
+    return report;
+  }
+
+  // compress() without the coding: what error would it make?
+  ChunkReport measure(Field<T> field, double bound, const Mask& mask) const {
+    Writer body;
+    Codes<Code<T>> codes;
+    return reduce(field, bound, mask, body, codes);
+  }
+
+  void decompress(ByteView packed, double bound, Field<T> field) const {
+    // No stage makes a chunk larger than this on purpose.
+    const size_t limit = 64 * (field.size() + 1024);
+    Bytes unpacked;
+    ByteView bytes = packed;
+    for (size_t i = lossless.size(); i-- > 0; bytes = unpacked) unpacked = lossless[i]->decompress(bytes, limit);
+    Reader body(bytes);
+    Reader special(body.take(body.get_varint()));
+    std::vector<Reader> sides;
+    for (size_t i = 0; i < preprocessors.size(); ++i) sides.emplace_back(body.take(body.get_varint()));
+    Reader patches(body.take(body.get_varint()));
+    const auto exact = Patches<T>::read(patches, field.size());
+    patches.expect_end();
+    const auto source = [&] {
+      if constexpr (sizeof(Code<T>) == 4) return encoder->decoder32(body, field.size());
+      else return encoder->decoder64(body, field.size());
+    }();
+    transform->backward(field, bound, *source, exact);
+    body.expect_end();
+    for (size_t i = preprocessors.size(); i-- > 0;) {
+      preprocessors[i]->backward(field, sides[i]);
+      sides[i].expect_end();
+    }
+    Mask().backward(field, special);
+    special.expect_end();
+  }
+
+ private:
+  static void put_section(Writer& body, ByteView bytes) {
+    body.put_varint(bytes.size());
+    body.put_bytes(bytes);
+  }
+
+  // Everything before coding: the sections of the body but the last, and the codes.
+  ChunkReport reduce(Field<T> field, double bound, const Mask& mask, Writer& body, Codes<Code<T>>& codes) const {
+    ChunkReport report;
+    Writer special;
+    report.special = mask.forward(field, special);
+    put_section(body, special.bytes());
+    std::vector<Bytes> sides;
+    for (const auto& stage : preprocessors) {
+      Writer side;
+      stage->forward(field, side);
+      put_section(body, side.bytes());
+      sides.push_back(side.take());
+    }
+    Patches<T> exact;
+    report.max_error = transform->forward(field, bound, codes, exact);
+    report.exact = exact.count();
+    Writer patches;
+    exact.write(patches);
+    put_section(body, patches.bytes());
+
+    for (size_t i = preprocessors.size(); i-- > 0;) {
+      Reader side(sides[i]);
+      preprocessors[i]->backward(field, side);
+    }
+    Reader again(special.bytes());
+    mask.backward(field, again);
+    return report;
+  }
+
+  void pack(Bytes body, Writer& out) const {
+    for (size_t i = 0; i + 1 < lossless.size(); ++i) {
+      Writer packed;
+      lossless[i]->compress(body, packed);
+      body = packed.take();
+    }
+    if (lossless.empty()) out.put_bytes(body);
+    else lossless.back()->compress(body, out);
+  }
+};
+
+}  // namespace leeway

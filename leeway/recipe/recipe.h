@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Recipe: a compressor as a sentence, "linear+lorenzo:order=2+huffman+zstd:level=3", parsed and printed.
+//
+//   recipe = stage { "+" stage }
+//   stage  = name [ ":" key "=" number { "," key "=" number } ]
+//
+// Stages stand in the order preprocessors, predictor and quantizer (in either order), encoder, lossless. A
+// kind that is left out is bypassed: no prediction, no loss (`exact`), codes unpacked (`raw`), bytes
+// unchanged. The name of a preset or system (`leeway recipes`) stands for its recipe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leeway/core/export.h"
+#include "leeway/core/stage.h"
+#include "leeway/engine/chunk_codec.h"
+
+namespace leeway {
+
+struct StageCall {
+  std::string name;
+  std::string params;  // those that differ from the defaults, as text
+  Kind kind;
+};
+
+struct Recipe {
+  std::vector<StageCall> stages;
+};
+
+// Throws Error with what is wrong and what exists.
+LEEWAY_EXPORT Recipe parse_recipe(std::string_view text);
+LEEWAY_EXPORT std::string to_string(const Recipe& recipe);
+
+// The codec that applies the recipe to chunks of values of this type.
+LEEWAY_EXPORT std::shared_ptr<const ChunkCodec> make_codec(const Recipe& recipe, DType dtype);
+
+// A name that stands for a recipe.
+struct NamedRecipe {
+  std::string_view name, recipe, about;
+};
+LEEWAY_EXPORT std::span<const NamedRecipe> named_recipes();
+inline constexpr std::string_view kDefaultRecipe = "balanced";
+
+struct StageInfo {
+  std::string_view name, about;
+  Kind kind;
+  std::vector<ParamInfo> params;
+};
+// All stages a recipe may name, by kind.
+LEEWAY_EXPORT std::vector<StageInfo> all_stages();
+
+}  // namespace leeway

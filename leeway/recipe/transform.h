@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Transform: predictor and quantizer joined, in either order: values to codes and back.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "leeway/core/distance.h"
+#include "leeway/core/stage.h"
+
+namespace leeway {
+
+// In feedback order, the code of a value that is kept exactly.
+template <class I>
+inline constexpr I kExactCode = std::numeric_limits<I>::min();
+
+template <class I>
+struct Codes {
+  Buffer<I> values;
+  std::vector<u8> contexts;  // empty, or one for each value
+};
+
+// Gives decoded codes piece by piece, in the order they were encoded. A reader passes contexts for all
+// codes or for none.
+template <class I>
+class CodeSource {
+ public:
+  virtual ~CodeSource() = default;
+  virtual void next(std::span<I> codes, const u8* contexts) = 0;
+};
+
+template <class T>
+class Transform {
+ public:
+  virtual ~Transform() = default;
+  // Leaves in `field` exactly what backward() will give. Returns the largest error.
+  virtual double forward(Field<T> field, double bound, Codes<Code<T>>& codes, Patches<T>& exact) const = 0;
+  virtual void backward(Field<T> field, double bound, CodeSource<Code<T>>& codes,
+                        const Patches<T>& exact) const = 0;
+};
+
+// Quantize, then predict on integers.
+template <class T, class Q, class P>
+class Dual final : public Transform<T> {
+ public:
+  Dual(Q quantizer, P predictor) : quantizer_(std::move(quantizer)), predictor_(std::move(predictor)) {}
+
+  double forward(Field<T> field, double bound, Codes<Code<T>>& codes, Patches<T>& exact) const override {
+    codes.values = Buffer<Code<T>>(field.size());
+    const double max_error =
+        quantizer_.template at<T>(bound).quantize(field.values(), std::span(codes.values), exact);
+    predictor_.forward(integers(codes.values, field.shape));
+    return max_error;
+  }
+  void backward(Field<T> field, double bound, CodeSource<Code<T>>& source,
+                const Patches<T>& exact) const override {
+    Buffer<Code<T>> codes(field.size());
+    source.next(codes, nullptr);
+    predictor_.backward(integers(codes, field.shape));
+    quantizer_.template at<T>(bound).recover(std::span<const Code<T>>(codes), field.values());
+    exact.apply(field.values());
+  }
+
+ private:
+  using Unsigned = std::make_unsigned_t<Code<T>>;
+  static Field<Unsigned> integers(Buffer<Code<T>>& codes, const Shape& shape) {
+    return {reinterpret_cast<Unsigned*>(codes.data()), shape};
+  }
+  Q quantizer_;
+  P predictor_;
+};
+
+// Predict from reconstructed values, quantize the difference.
+template <class T, class P, class Q>
+class Feedback final : public Transform<T> {
+  using Grid = decltype(std::declval<Q>().template at<T>(1.0));
+
+ public:
+  Feedback(P predictor, Q quantizer) : predictor_(std::move(predictor)), quantizer_(std::move(quantizer)) {}
+
+  double forward(Field<T> field, double bound, Codes<Code<T>>& codes, Patches<T>& exact) const override {
+    codes.values = Buffer<Code<T>>(field.size());
+    Quantize visit{quantizer_.template at<T>(bound), field.data, codes};
+    predictor_.walk(field, visit);
+    std::ranges::sort(visit.exact, {}, &std::pair<size_t, T>::first);
+    for (const auto& [position, value] : visit.exact) exact.add(position, value);
+    return visit.max_error;
+  }
+  void backward(Field<T> field, double bound, CodeSource<Code<T>>& source,
+                const Patches<T>& exact) const override {
+    exact.apply(field.values());
+    Recover visit{quantizer_.template at<T>(bound), source, field.size()};
+    predictor_.walk(field, visit);
+  }
+
+ private:
+  struct Quantize {
+    Grid grid;
+    T* base;
+    Codes<Code<T>>& codes;
+    size_t count = 0;
+    double max_error = 0;
+    std::vector<std::pair<size_t, T>> exact{};
+
+    void point(T& value, Predicted<T> predicted) {
+      const T original = value;
+      Code<T>& code = codes.values[count++];
+      if (grid.quantize(value, predicted, code)) {
+        max_error = std::max(max_error, error_between(original, value));
+      } else {
+        code = kExactCode<Code<T>>;
+        exact.emplace_back(&value - base, original);
+      }
+    }
+    void run(T* values, const Predicted<T>* predicted, size_t n, const u8* contexts = nullptr) {
+      for (size_t i = 0; i < n; ++i) point(values[i], predicted[i]);
+      if (contexts) codes.contexts.insert(codes.contexts.end(), contexts, contexts + n);
+    }
+  };
+
+  struct Recover {
+    Grid grid;
+    CodeSource<Code<T>>& source;
+    size_t remaining;  // in the source
+    std::array<Code<T>, 256> ahead;
+    size_t next, filled;
+
+    Recover(Grid g, CodeSource<Code<T>>& s, size_t size) : grid(g), source(s), remaining(size), next(0), filled(0) {}
+
+    void point(T& value, Predicted<T> predicted) {
+      if (next == filled) {
+        filled = std::min(remaining, ahead.size());
+        remaining -= filled;
+        source.next(std::span(ahead.data(), filled), nullptr);
+        next = 0;
+      }
+      recover(value, predicted, ahead[next++]);
+    }
+    void run(T* values, const Predicted<T>* predicted, size_t n, const u8* contexts = nullptr) {
+      if (!contexts) {
+        for (size_t i = 0; i < n; ++i) point(values[i], predicted[i]);
+        return;
+      }
+      for (size_t first = 0; first < n; first += ahead.size()) {
+        const size_t part = std::min(n - first, ahead.size());
+        source.next(std::span(ahead.data(), part), contexts + first);
+        for (size_t i = 0; i < part; ++i) recover(values[first + i], predicted[first + i], ahead[i]);
+      }
+    }
+    void recover(T& value, Predicted<T> predicted, Code<T> code) const {
+      if (code != kExactCode<Code<T>>) value = grid.recover(predicted, code);
+    }
+  };
+
+  P predictor_;
+  Q quantizer_;
+};
+
+// The predictor that is not there: every value is predicted as 0.
+struct NoPredictor {
+  static constexpr std::string_view kName = "none";
+  static constexpr std::string_view kAbout = "no prediction";
+  static constexpr Kind kKind = Kind::predictor;
+  NoParams params;
+  void forward(auto) const {}
+  void backward(auto) const {}
+};
+
+}  // namespace leeway

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/stream/format.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "leeway/core/hash.h"
+
+namespace leeway {
+namespace {
+
+// As in PNG: not text, and any change of line ends or a cleared high bit shows.
+constexpr std::array<u8, 8> kMagic = {0x89, 'L', 'W', 'Y', '\r', '\n', 0x1a, '\n'};
+constexpr std::array<u8, 4> kFrameMagic = {'L', 'W', 'Y', 'c'};
+constexpr std::array<u8, 4> kTailMagic = {'L', 'W', 'Y', 't'};
+constexpr std::array<u8, 8> kEndMagic = {'L', 'W', 'Y', 'e', 'n', 'd', '\r', '\n'};
+
+// Tags of the header's fields. A reader skips tags it does not know, unless they are critical.
+enum class Tag : u16 { field = 1, chunk = 2, bound = 3, resolved = 4, recipe = 5, fills = 6 };
+constexpr u16 kCritical = 0x8000;
+
+template <class F>
+void put_field(Writer& out, Tag tag, F&& write_content) {
+  Writer content;
+  write_content(content);
+  out.put(u16(u16(tag) | kCritical));
+  out.put(u16(0));
+  out.put(u32(content.size()));
+  out.put_bytes(content.bytes());
+}
+
+void put_extents(Writer& out, const Shape& shape) {
+  out.put(u8(shape.rank()));
+  out.put_array(shape.extents());
+}
+
+Shape get_extents(Reader& in) {
+  std::array<u64, kMaxRank> extents;
+  const u8 rank = in.get<u8>();
+  if (rank > kMaxRank) fail_corrupt("too many axes");
+  in.get_array(std::span(extents).first(rank));
+  try {
+    return Shape(std::span<const u64>(extents).first(rank));
+  } catch (const Error&) {
+    fail_corrupt("impossible shape");
+  }
+}
+
+double get_finite(Reader& in) {
+  const auto value = in.get<double>();
+  if (!std::isfinite(value)) fail_corrupt("a number is not finite");
+  return value;
+}
+double get_nonnegative(Reader& in) {
+  const double value = get_finite(in);
+  if (value < 0) fail_corrupt("a number is negative");
+  return value;
+}
+
+void expect_magic(Reader& in, ByteView magic, const char* what) {
+  if (!std::ranges::equal(in.take(magic.size()), magic)) fail_corrupt(what);
+}
+
+void expect_hash(ByteView bytes, u64 stored, const char* what) {
+  if (hash_of(bytes) != stored) fail_corrupt(what);
+}
+
+Bound get_bound(Reader& in) {
+  Bound bound;
+  for (u8 count = in.get<u8>(); count > 0; --count) {
+    const u8 kind = in.get<u8>();
+    if (!is_bound_kind(kind)) throw Error(Errc::unsupported, "the stream has a kind of bound that is not known");
+    try {
+      bound.add(BoundKind(kind), in.get<double>());
+    } catch (const Error& error) {
+      if (error.code() == Errc::corrupt) throw;
+      fail_corrupt("impossible bound");
+    }
+  }
+  return bound;
+}
+
+void get_field(Tag tag, Reader& in, Header& header) {
+  switch (tag) {
+    case Tag::field: {
+      const u8 type = in.get<u8>();
+      if (!is_dtype(type)) throw Error(Errc::unsupported, "the stream has an element type that is not known");
+      header.dtype = DType(type);
+      header.shape = get_extents(in);
+      break;
+    }
+    case Tag::chunk: header.chunk = get_extents(in); break;
+    case Tag::bound: header.bound = get_bound(in); break;
+    case Tag::resolved:
+      header.abs_bound = get_nonnegative(in);
+      header.min = get_finite(in);
+      header.max = get_finite(in);
+      break;
+    case Tag::recipe: {
+      const ByteView text = in.rest();
+      header.recipe.assign(text.begin(), text.end());
+      break;
+    }
+    case Tag::fills:
+      while (in.remaining() > 0) header.fills.push_back(in.get<u64>());
+      break;
+  }
+  in.expect_end();
+}
+
+void check(const Header& header) {
+  if (header.chunk.rank() != header.shape.rank()) fail_corrupt("chunk and array differ in rank");
+  for (size_t axis = 0; axis < header.shape.rank(); ++axis)
+    if (header.chunk[axis] < 1 || header.chunk[axis] > std::max<u64>(header.shape[axis], 1))
+      fail_corrupt("impossible chunk shape");
+  if (header.chunk.size() > kMaxChunkValues) fail_corrupt("chunks are too large");
+  if (header.recipe.empty()) fail_corrupt("no recipe");
+}
+
+}  // namespace
+
+Shape Header::grid() const {
+  std::array<u64, kMaxRank> counts;
+  for (size_t axis = 0; axis < shape.rank(); ++axis)
+    counts[axis] = shape[axis] / chunk[axis] + (shape[axis] % chunk[axis] > 0);
+  return Shape(std::span<const u64>(counts).first(shape.rank()));
+}
+
+Box Header::chunk_box(u64 ordinal) const {
+  const Shape counts = grid();
+  Box box;
+  std::array<u64, kMaxRank> extents;
+  for (size_t axis = shape.rank(); axis-- > 0; ordinal /= counts[axis]) {
+    box.first[axis] = ordinal % counts[axis] * chunk[axis];
+    extents[axis] = std::min(chunk[axis], shape[axis] - box.first[axis]);
+  }
+  box.shape = Shape(std::span<const u64>(extents).first(shape.rank()));
+  return box;
+}
+
+void write(const Header& header, Writer& out) {
+  Writer body;
+  put_field(body, Tag::field, [&](Writer& content) {
+    content.put(header.dtype);
+    put_extents(content, header.shape);
+  });
+  put_field(body, Tag::chunk, [&](Writer& content) { put_extents(content, header.chunk); });
+  put_field(body, Tag::bound, [&](Writer& content) {
+    content.put(u8(header.bound.limits().size()));
+    for (const Limit& limit : header.bound.limits()) {
+      content.put(limit.kind);
+      content.put(limit.value);
+    }
+  });
+  put_field(body, Tag::resolved, [&](Writer& content) {
+    for (const double value : {header.abs_bound, header.min, header.max}) content.put(value);
+  });
+  put_field(body, Tag::recipe, [&](Writer& content) {
+    content.put_array(std::span<const char>(header.recipe));
+  });
+  if (!header.fills.empty())
+    put_field(body, Tag::fills, [&](Writer& content) { content.put_array(std::span(header.fills)); });
+
+  Writer all;
+  all.put(kMagic);
+  all.put(kFormatVersion);
+  all.put(u16(0));
+  all.put(u32(body.size()));
+  all.put_bytes(body.bytes());
+  all.put(hash_of(all.bytes()));
+  out.put_bytes(all.bytes());
+}
+
+u64 header_bytes(ByteView preamble) {
+  Reader in(preamble);
+  if (preamble.size() < kPreambleBytes || !std::ranges::equal(in.take(kMagic.size()), kMagic))
+    throw Error(Errc::corrupt, "this is not a leeway stream");
+  const auto version = in.get<u16>(), reserved = in.get<u16>();
+  if (version != kFormatVersion || reserved != 0)
+    throw Error(Errc::unsupported, "the stream has format version " + std::to_string(version) +
+                                       "; this build reads version " + std::to_string(kFormatVersion));
+  return kPreambleBytes + u64(in.get<u32>()) + sizeof(u64);
+}
+
+Header read_header(ByteView bytes) {
+  if (header_bytes(bytes.first(std::min(bytes.size(), kPreambleBytes))) != bytes.size())
+    fail_corrupt("the header ends too early");
+  Reader in(bytes);
+  const ByteView hashed = in.take(bytes.size() - sizeof(u64));
+  expect_hash(hashed, in.get<u64>(), "the header's checksum differs");
+  Header header;
+  Reader body(hashed.subspan(kPreambleBytes));
+  u32 seen = 0;
+  while (body.remaining() > 0) {
+    const auto tag = body.get<u16>();
+    body.get<u16>();
+    Reader content(body.take(body.get<u32>()));
+    const u16 number = tag & u16(~kCritical);
+    if (number >= u16(Tag::field) && number <= u16(Tag::fills)) {
+      if (seen >> number & 1) fail_corrupt("a header field stands twice");
+      seen |= 1u << number;
+      get_field(Tag(number), content, header);
+    } else if (tag & kCritical) {
+      throw Error(Errc::unsupported, "the stream needs a feature that this build does not have (header tag " +
+                                         std::to_string(number) + ")");
+    }
+  }
+  if ((seen & 0b111110) != 0b111110) fail_corrupt("a header field is missing");
+  check(header);
+  return header;
+}
+
+void write(const FrameHead& head, Writer& out) {
+  Writer all;
+  all.put(kFrameMagic);
+  all.put(u32(0));
+  all.put(head.ordinal);
+  all.put(head.payload_bytes);
+  all.put(head.bound);
+  all.put(head.max_error);
+  all.put(head.decoded_hash);
+  all.put(head.payload_hash);
+  all.put(hash_of(all.bytes()));
+  out.put_bytes(all.bytes());
+}
+
+FrameHead read_frame_head(ByteView bytes) {
+  Reader in(bytes);
+  expect_magic(in, kFrameMagic, "no chunk where one should be");
+  if (in.get<u32>() != 0) throw Error(Errc::unsupported, "the chunk needs a feature that this build does not have");
+  FrameHead head;
+  head.ordinal = in.get<u64>();
+  head.payload_bytes = in.get<u64>();
+  head.bound = get_nonnegative(in);
+  head.max_error = get_nonnegative(in);
+  head.decoded_hash = in.get<u64>();
+  head.payload_hash = in.get<u64>();
+  expect_hash(bytes.first(kFrameHeadBytes - sizeof(u64)), in.get<u64>(), "a chunk head's checksum differs");
+  return head;
+}
+
+void write(const Tail& tail, Writer& out) {
+  Writer all;
+  all.put(kTailMagic);
+  all.put(u32(0));
+  all.put_varint(tail.payload_bytes.size());
+  for (const u64 bytes : tail.payload_bytes) all.put_varint(bytes);
+  all.put(tail.statement.max_error);
+  all.put(tail.statement.special);
+  all.put(tail.statement.exact);
+  all.put(tail.statement.decoded_hash);
+  all.put(hash_of(all.bytes()));
+  all.put(u64(all.size() + sizeof(u64) + sizeof kEndMagic));
+  all.put(kEndMagic);
+  out.put_bytes(all.bytes());
+}
+
+u64 tail_bytes(ByteView end) {
+  Reader in(end);
+  in.take(end.size() - 2 * sizeof(u64));
+  const auto bytes = in.get<u64>();
+  expect_magic(in, kEndMagic, "the end is missing");
+  return bytes;
+}
+
+Tail read_tail(ByteView bytes, u64 chunks) {
+  if (bytes.size() < kTailEndBytes) fail_corrupt("the tail is too short");
+  Reader in(bytes.first(bytes.size() - kTailEndBytes));
+  Reader end(bytes.last(kTailEndBytes));
+  expect_hash(bytes.first(bytes.size() - kTailEndBytes), end.get<u64>(), "the tail's checksum differs");
+  expect_magic(in, kTailMagic, "no tail where one should be");
+  if (in.get<u32>() != 0) throw Error(Errc::unsupported, "the tail needs a feature that this build does not have");
+  Tail tail;
+  if (in.get_varint() != chunks || chunks > in.remaining()) fail_corrupt("wrong number of chunks");
+  tail.payload_bytes.resize(size_t(chunks));
+  for (u64& payload : tail.payload_bytes) payload = in.get_varint();
+  tail.statement.max_error = get_nonnegative(in);
+  tail.statement.special = in.get<u64>();
+  tail.statement.exact = in.get<u64>();
+  tail.statement.decoded_hash = in.get<u64>();
+  in.expect_end();
+  return tail;
+}
+
+size_t find_frame(ByteView bytes, size_t from) {
+  const auto found = std::search(bytes.begin() + std::ptrdiff_t(std::min(from, bytes.size())), bytes.end(),
+                                 kFrameMagic.begin(), kFrameMagic.end());
+  return size_t(found - bytes.begin());
+}
+
+}  // namespace leeway

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Format: the parts of a stream, written and read (docs/FORMAT.md is normative).
+//
+//   stream = header, frame ..., tail
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "leeway/core/bound.h"
+#include "leeway/core/bytes.h"
+#include "leeway/core/export.h"
+#include "leeway/core/shape.h"
+
+namespace leeway {
+
+inline constexpr u16 kFormatVersion = 1;
+inline constexpr u64 kMaxChunkValues = u64(1) << 24;
+
+struct Header {
+  DType dtype = DType::f32;
+  Shape shape, chunk;
+  Bound bound;               // as asked
+  double abs_bound = 0;      // as resolved; 0: no loss
+  double min = 0, max = 0;   // of the finite values that are no fill values; 0 if not looked for
+  std::string recipe;
+  std::vector<u64> fills;    // bit patterns, zero-extended
+
+  // Chunks are numbered in row-major order of the grid that they form.
+  Shape grid() const;
+  Box chunk_box(u64 ordinal) const;
+};
+
+// Stands before the payload of a chunk.
+struct FrameHead {
+  u64 ordinal = 0;
+  u64 payload_bytes = 0;
+  double bound = 0;      // in force in this chunk
+  double max_error = 0;  // reached in this chunk
+  u64 decoded_hash = 0;  // of the decoded values
+  u64 payload_hash = 0;
+};
+inline constexpr size_t kFrameHeadBytes = 64;
+
+// What the writer swears.
+struct Statement {
+  double max_error = 0;
+  u64 special = 0;       // NaN, infinities and fill values
+  u64 exact = 0;         // values kept bit for bit because the recipe could not reach them
+  u64 decoded_hash = 0;  // of the chunks' decoded hashes, in order
+};
+
+struct Tail {
+  std::vector<u64> payload_bytes;  // of every chunk
+  Statement statement;
+};
+inline constexpr size_t kTailEndBytes = 24;
+
+LEEWAY_EXPORT void write(const Header& header, Writer& out);
+LEEWAY_EXPORT void write(const FrameHead& head, Writer& out);
+LEEWAY_EXPORT void write(const Tail& tail, Writer& out);
+
+inline constexpr size_t kPreambleBytes = 16;
+// From the first kPreambleBytes bytes: the size of the whole header.
+LEEWAY_EXPORT u64 header_bytes(ByteView preamble);
+LEEWAY_EXPORT Header read_header(ByteView bytes);
+LEEWAY_EXPORT FrameHead read_frame_head(ByteView bytes);
+// From the last kTailEndBytes bytes: the size of the whole tail.
+LEEWAY_EXPORT u64 tail_bytes(ByteView end);
+LEEWAY_EXPORT Tail read_tail(ByteView bytes, u64 chunks);
+
+// Where the next frame may begin at or behind `from`, or bytes.size().
+LEEWAY_EXPORT size_t find_frame(ByteView bytes, size_t from);
+
+}  // namespace leeway
