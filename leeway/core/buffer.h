@@ -1,33 +1,82 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Buffer<T>: a fixed number of values in memory that is not cleared first.
+//
+// While a BufferPool lives on a thread, large buffers of that thread are kept and reused: chunk after chunk
+// needs the same sizes, and fresh pages from the system cost more than a pass over the data.
 #pragma once
 
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
+#include "leeway/core/export.h"
 #include "leeway/core/types.h"
 
 namespace leeway {
 
-template <class T>
-class Buffer {
+class LEEWAY_EXPORT BufferPool {
  public:
-  Buffer() = default;
-  explicit Buffer(size_t size) : data_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
+  BufferPool();
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
 
-  T* data() { return data_.get(); }
-  const T* data() const { return data_.get(); }
-  size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  T& operator[](size_t i) { return data_[i]; }
-  const T& operator[](size_t i) const { return data_[i]; }
-  operator std::span<T>() { return {data(), size_}; }
-  operator std::span<const T>() const { return {data(), size_}; }
-  T* begin() { return data(); }
-  T* end() { return data() + size_; }
+  struct Block {
+    void* data = nullptr;
+    size_t bytes = 0;
+  };
+  // From the pool of this thread if it has one, else from the heap.
+  static Block take(size_t bytes);
+  static void give(Block block) noexcept;
+
+  // An object of type O that this thread's pool keeps; a fresh one if there is no pool.
+  template <class O>
+  static std::shared_ptr<O> keep() {
+    static const char type = 0;
+    std::shared_ptr<void>* kept = find(&type);
+    if (!kept) return std::make_shared<O>();
+    if (!*kept) *kept = std::make_shared<O>();
+    return std::static_pointer_cast<O>(*kept);
+  }
 
  private:
-  std::unique_ptr<T[]> data_;
+  static std::shared_ptr<void>* find(const void* type);  // null: no pool
+
+  BufferPool* outer_;
+  std::vector<Block> free_;
+  std::vector<std::pair<const void*, std::shared_ptr<void>>> kept_;
+};
+
+template <class T>
+class Buffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Buffer() = default;
+  explicit Buffer(size_t size) : block_(BufferPool::take(size * sizeof(T))), size_(size) {}
+  Buffer(Buffer&& other) noexcept
+      : block_(std::exchange(other.block_, {})), size_(std::exchange(other.size_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(block_, other.block_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~Buffer() { BufferPool::give(block_); }
+
+  T* data() { return static_cast<T*>(block_.data); }
+  const T* data() const { return static_cast<const T*>(block_.data); }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T& operator[](size_t i) { return data()[i]; }
+  const T& operator[](size_t i) const { return data()[i]; }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+
+ private:
+  BufferPool::Block block_;
   size_t size_ = 0;
 };
 

@@ -2,6 +2,7 @@
 // Writer and Reader: the only way bytes enter and leave a stream. Little-endian, every read checked.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <span>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "leeway/core/buffer.h"
 #include "leeway/core/error.h"
 #include "leeway/core/types.h"
 
@@ -28,29 +30,39 @@ class Writer {
   }
   template <class T>
   void put_array(std::span<const T> values) {
-    const auto* first = reinterpret_cast<const u8*>(values.data());
-    bytes_.insert(bytes_.end(), first, first + values.size_bytes());
+    if (!values.empty()) std::memcpy(extend(values.size_bytes()).data(), values.data(), values.size_bytes());
   }
   void put_bytes(ByteView bytes) { put_array(bytes); }
   // Seven bits a byte, low ones first; the high bit says that more follow.
   void put_varint(u64 value) {
-    for (; value >= 0x80; value >>= 7) bytes_.push_back(u8(value) | 0x80);
-    bytes_.push_back(u8(value));
+    for (; value >= 0x80; value >>= 7) put(u8(u8(value) | 0x80));
+    put(u8(value));
   }
   // Appends `count` bytes to be filled in by the caller; valid until the next call.
   std::span<u8> extend(size_t count) {
-    bytes_.resize(bytes_.size() + count);
-    return std::span(bytes_).last(count);
+    if (count > storage_.size() - size_) {
+      Buffer<u8> larger(std::max({size_ + count, 2 * storage_.size(), size_t(256)}));
+      std::copy_n(storage_.data(), size_, larger.data());
+      storage_ = std::move(larger);
+    }
+    size_ += count;
+    return {storage_.data() + size_ - count, count};
   }
   // Drops everything behind the first `count` bytes.
-  void truncate(size_t count) { bytes_.resize(count); }
+  void truncate(size_t count) { size_ = count; }
 
-  size_t size() const { return bytes_.size(); }
-  ByteView bytes() const { return bytes_; }
-  Bytes take() { return std::move(bytes_); }
+  // The first n bytes, to be written again.
+  template <size_t n>
+  std::span<u8, n> front() {
+    return std::span<u8, n>(storage_.data(), n);
+  }
+
+  size_t size() const { return size_; }
+  ByteView bytes() const { return {storage_.data(), size_}; }
 
  private:
-  Bytes bytes_;
+  Buffer<u8> storage_;
+  size_t size_ = 0;
 };
 
 class Reader {

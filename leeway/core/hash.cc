@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/core/hash.h"
 
-#include <xxhash.h>
+#include <xxh_x86dispatch.h>
 
 namespace leeway {
 

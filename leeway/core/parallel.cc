@@ -14,6 +14,8 @@
 #include <immintrin.h>
 #endif
 
+#include "leeway/core/buffer.h"
+
 namespace leeway {
 namespace {
 
@@ -58,6 +60,7 @@ void run(u64 count, unsigned threads, const Executor& executor, const std::funct
   const auto workers = unsigned(std::min<u64>(std::max(threads, 1u), count));
   const auto guarded = [&](unsigned worker) {
     const DefaultFloatingPoint environment;
+    const BufferPool pool;
     work(worker);
   };
   if (workers <= 1) {

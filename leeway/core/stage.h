@@ -99,12 +99,12 @@ concept Encoder = Stage<S> && S::kKind == Kind::encoder &&
                     s.decode(in, out64);
                   };
 
-// 5. Packs bytes. decompress() refuses to give more than `limit` bytes.
+// 5. Packs bytes: both append to `out`. decompress() refuses to give more than `limit` bytes.
 template <class S>
 concept Lossless = Stage<S> && S::kKind == Kind::lossless &&
                    requires(const S s, ByteView bytes, Writer& out, size_t limit) {
                      s.compress(bytes, out);
-                     { s.decompress(bytes, limit) } -> std::same_as<Bytes>;
+                     s.decompress(bytes, limit, out);
                    };
 
 }  // namespace leeway

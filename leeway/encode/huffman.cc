@@ -130,31 +130,58 @@ Lengths read_lengths(Reader& in) {
 // Quarter k of n tokens is [quarter(n, k), quarter(n, k + 1)).
 constexpr size_t quarter(size_t n, size_t k) { return std::min(n, (n + kStreams - 1) / kStreams * k); }
 
-// One stream; returns its bytes. `to` has room for 12 bits a token and 8 bytes more.
-size_t encode_stream(std::span<const u8> tokens, const std::array<u32, kSymbols>& table, u8* to) {
-  u8* const begin = to;
+using EncodeTable = std::array<u32, kSymbols>;  // code << 8 | length
+
+// A stream being written. The room needs 12 bits a token and 8 bytes more.
+struct StreamWriter {
+  u8* to;
   u64 window = 0;
   u32 used = 0;
-  const auto put = [&](u8 token) {
-    const u32 entry = table[token];
+
+  void put(u32 entry) {
     window |= u64(entry >> 8) << used;
     used += entry & 0xff;
-  };
-  const auto flush = [&] {
+  }
+  void put_four(const u8* tokens, const EncodeTable& table) {
+    put(table[tokens[0]]), put(table[tokens[1]]), put(table[tokens[2]]), put(table[tokens[3]]);
+    flush();
+  }
+  void flush() {
     std::memcpy(to, &window, 8);
     to += used / 8;
     window >>= used & ~7u;
     used &= 7;
-  };
-  size_t i = 0;
-  for (; i + 4 <= tokens.size(); i += 4) {
-    put(tokens[i]), put(tokens[i + 1]), put(tokens[i + 2]), put(tokens[i + 3]);
-    flush();
   }
-  for (; i < tokens.size(); ++i) put(tokens[i]);
-  flush();
-  if (used > 0) *to++ = u8(window);
-  return size_t(to - begin);
+  void finish(std::span<const u8> tokens, const EncodeTable& table) {
+    for (const u8 token : tokens) {
+      put(table[token]);
+      flush();
+    }
+    if (used > 0) *to++ = u8(window);
+  }
+};
+
+// All streams, two at a time, so that neither chain of shifts is waited for.
+void encode_streams(std::span<const u8> tokens, const EncodeTable& table, Writer& out) {
+  const size_t n = tokens.size(), room = quarter(n, 1) * kMaxLength / 8 + 16;
+  Buffer<u8> streams(kStreams * room);
+  std::array<size_t, kStreams> bytes;
+  for (size_t k = 0; k < kStreams; k += 2) {
+    const auto first = tokens.subspan(quarter(n, k), quarter(n, k + 1) - quarter(n, k));
+    const auto second = tokens.subspan(quarter(n, k + 1), quarter(n, k + 2) - quarter(n, k + 1));
+    StreamWriter a{streams.data() + k * room}, b{streams.data() + (k + 1) * room};
+    size_t i = 0;
+    for (; i + 4 <= second.size(); i += 4) {  // never longer than the first
+      a.put_four(first.data() + i, table);
+      b.put_four(second.data() + i, table);
+    }
+    a.finish(first.subspan(i), table);
+    b.finish(second.subspan(i), table);
+    bytes[k] = size_t(a.to - streams.data()) - k * room;
+    bytes[k + 1] = size_t(b.to - streams.data()) - (k + 1) * room;
+  }
+  for (const size_t size : bytes) out.put_varint(size);
+  for (size_t k = 0; k < kStreams; ++k) out.put_bytes({streams.data() + k * room, bytes[k]});
 }
 
 // What 12 bits say: one token, or two if both fit.
@@ -249,9 +276,9 @@ enum class Mode : u8 { constant = 0, coded = 1 };
 template <class I>
 void encode_codes(std::span<const I> codes, Writer& out) {
   Buffer<u8> tokens(codes.size());
-  const Bytes raw = tokenize(codes, tokens);
+  const Writer raw = tokenize(codes, tokens);
   out.put_varint(raw.size());
-  out.put_bytes(raw);
+  out.put_bytes(raw.bytes());
   const Counts counts = count_tokens(tokens);
   const auto used = kSymbols - size_t(std::ranges::count(counts, 0u));
   if (used <= 1) {
@@ -263,18 +290,9 @@ void encode_codes(std::span<const I> codes, Writer& out) {
   const Lengths lengths = limited_lengths(counts);
   write_lengths(lengths, out);
   const auto canonical = canonical_codes(lengths);
-  std::array<u32, kSymbols> table;
+  EncodeTable table;
   for (size_t s = 0; s < kSymbols; ++s) table[s] = u32(canonical[s]) << 8 | lengths[s];
-  const size_t n = codes.size();
-  Buffer<u8> streams(n * kMaxLength / 8 + kStreams * 16);
-  size_t bytes = 0;
-  for (size_t k = 0; k < kStreams; ++k) {
-    const auto part = std::span<const u8>(tokens).subspan(quarter(n, k), quarter(n, k + 1) - quarter(n, k));
-    const size_t size = encode_stream(part, table, streams.data() + bytes);
-    out.put_varint(size);
-    bytes += size;
-  }
-  out.put_bytes(std::span<const u8>(streams).first(bytes));
+  encode_streams(std::span<const u8>(tokens), table, out);
 }
 
 template <class I>

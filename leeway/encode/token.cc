@@ -99,7 +99,7 @@ I code_of(u8 token, BitReader& raw) {
 }
 
 template <class I>
-Bytes to_tokens(std::span<const I> codes, std::span<u8> tokens) {
+Writer to_tokens(std::span<const I> codes, std::span<u8> tokens) {
   BitWriter raw;
   for (size_t i = 0; i < codes.size();) {
     i += to_direct(codes.data() + i, codes.size() - i, tokens.data() + i);
@@ -122,8 +122,8 @@ void from_tokens(std::span<const u8> tokens, ByteView raw, std::span<I> codes) {
 
 }  // namespace
 
-Bytes tokenize(std::span<const i32> codes, std::span<u8> tokens) { return to_tokens(codes, tokens); }
-Bytes tokenize(std::span<const i64> codes, std::span<u8> tokens) { return to_tokens(codes, tokens); }
+Writer tokenize(std::span<const i32> codes, std::span<u8> tokens) { return to_tokens(codes, tokens); }
+Writer tokenize(std::span<const i64> codes, std::span<u8> tokens) { return to_tokens(codes, tokens); }
 void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i32> codes) { from_tokens(tokens, raw, codes); }
 void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i64> codes) { from_tokens(tokens, raw, codes); }
 

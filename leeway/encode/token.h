@@ -44,17 +44,16 @@ class BitWriter {
       used_ += count;
     }
   }
-  Bytes take() {
+  Writer take() {
     flush(size_t(used_ + 7) / 8);
     return std::move(bytes_);
   }
 
  private:
   void flush(size_t count) {
-    const auto* first = reinterpret_cast<const u8*>(&window_);
-    bytes_.insert(bytes_.end(), first, first + count);
+    bytes_.put_bytes({reinterpret_cast<const u8*>(&window_), count});
   }
-  Bytes bytes_;
+  Writer bytes_;
   u64 window_ = 0;
   int used_ = 0;
 };
@@ -86,8 +85,8 @@ class BitReader {
 };
 
 // tokens.size() == codes.size(). Returns the raw bits.
-Bytes tokenize(std::span<const i32> codes, std::span<u8> tokens);
-Bytes tokenize(std::span<const i64> codes, std::span<u8> tokens);
+Writer tokenize(std::span<const i32> codes, std::span<u8> tokens);
+Writer tokenize(std::span<const i64> codes, std::span<u8> tokens);
 // The inverse; throws if the raw bits do not fit the tokens.
 void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i32> codes);
 void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i64> codes);

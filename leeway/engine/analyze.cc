@@ -47,7 +47,7 @@ namespace {
 HWY_EXPORT(all_between_f32);
 HWY_EXPORT(all_between_f64);
 
-constexpr size_t kBlock = 256;
+constexpr size_t kBlock = 64;
 
 bool all_between(const float* values, float low, float high) {
   return HWY_DYNAMIC_DISPATCH(all_between_f32)(values, kBlock, low, high);
@@ -107,6 +107,7 @@ struct Summary {
   using C = Compared<T>;
   Extremes<C, std::less<C>> lowest;
   Extremes<C, std::greater<C>> highest;
+  bool any_special = false;
 
   void add(std::span<const T> values, const Mask& declared) {
     size_t i = 0;
@@ -121,7 +122,10 @@ struct Summary {
     for (const T value : values) {
       const C c = C(value);
       if (lowest.is_full() && c > lowest.last() && c < highest.last()) continue;
-      if (declared.is_special(value)) continue;
+      if (declared.is_special(value)) {
+        any_special = true;
+        continue;
+      }
       lowest.add(c);
       highest.add(c);
     }
@@ -129,6 +133,7 @@ struct Summary {
   void add(const Summary& other) {
     lowest.add(other.lowest);
     highest.add(other.highest);
+    any_special |= other.any_special;
   }
 };
 
@@ -175,19 +180,41 @@ Analysis conclude(const Summary<T>& all, std::vector<u64> fills, bool detect) {
     analysis.min = double(lowest[low].value);
     analysis.max = double(highest[high].value);
   }
+  analysis.any_special = all.any_special || low + high > 0;
   analysis.fills = std::move(fills);
   return analysis;
 }
 
+// Pieces of an array along its slowest axis, in memory order, of about a million values.
+struct Slabs {
+  explicit Slabs(const Shape& array) : shape(array) {
+    if (shape.size() == 0) return;
+    const u64 extent = shape.rank() > 0 ? shape[0] : 1, row = shape.size() / extent;
+    thickness = std::clamp<u64>((u64(1) << 20) / row, 1, extent);
+    count = size_t((extent + thickness - 1) / thickness);
+  }
+  Box box(u64 i) const {
+    if (shape.rank() == 0) return {{}, shape};
+    std::array<u64, kMaxRank> extents;
+    std::ranges::copy(shape.extents(), extents.begin());
+    extents[0] = std::min(thickness, shape[0] - i * thickness);
+    return {{i * thickness}, Shape(std::span<const u64>(extents).first(shape.rank()))};
+  }
+  Shape shape;
+  u64 thickness = 1;
+  size_t count = 0;
+};
+
 template <class T>
-Analysis analyze_typed(const View& view, u64 boxes, const std::function<Box(u64)>& box,
-                       std::vector<u64> declared, bool detect, unsigned threads, const Executor& executor) {
+Analysis analyze_typed(const View& view, std::vector<u64> declared, bool detect, unsigned threads,
+                       const Executor& executor) {
   const Mask mask{.params = {}, .fills = declared};
-  std::vector<Summary<T>> summaries(static_cast<size_t>(boxes));
-  for_each_index(boxes, threads, executor, [&](u64 i) {
+  const Slabs slabs(view.shape);
+  std::vector<Summary<T>> summaries(slabs.count);
+  for_each_index(slabs.count, threads, executor, [&](u64 i) {
     Summary<T>& summary = summaries[size_t(i)];
     Buffer<T> strided;
-    for_each_row(view.part(box(i)), [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {
+    for_each_row(view.part(slabs.box(i)), [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {
       const bool usable = stride == sizeof(T) && reinterpret_cast<std::uintptr_t>(row) % alignof(T) == 0;
       if (!usable) {
         if (strided.size() < count) strided = Buffer<T>(count);
@@ -204,10 +231,10 @@ Analysis analyze_typed(const View& view, u64 boxes, const std::function<Box(u64)
 
 }  // namespace
 
-Analysis analyze(const View& view, u64 boxes, const std::function<Box(u64)>& box, std::vector<u64> declared,
-                 bool detect, unsigned threads, const Executor& executor) {
+Analysis analyze(const View& view, std::vector<u64> declared, bool detect, unsigned threads,
+                 const Executor& executor) {
   return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
-    return analyze_typed<T>(view, boxes, box, std::move(declared), detect, threads, executor);
+    return analyze_typed<T>(view, std::move(declared), detect, threads, executor);
   });
 }
 

@@ -6,7 +6,6 @@
 // netCDF default, ...) or at least 1e9 times as large as they are.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "leeway/core/field.h"
@@ -17,11 +16,11 @@ namespace leeway {
 struct Analysis {
   std::vector<u64> fills;   // declared ones first, then those found; bit patterns, zero-extended
   double min = 0, max = 0;  // of the finite values that are no fill values; both 0 if there are none
+  bool any_special = false;  // NaN, infinities or fill values
 };
 
-// `boxes` cover the array, each value once; they are the pieces of work. Declared fill values are bit
-// patterns; none are looked for unless `detect`.
-Analysis analyze(const View& view, u64 boxes, const std::function<Box(u64)>& box, std::vector<u64> declared,
-                 bool detect, unsigned threads, const Executor& executor);
+// Declared fill values are bit patterns; none are looked for unless `detect`.
+Analysis analyze(const View& view, std::vector<u64> declared, bool detect, unsigned threads,
+                 const Executor& executor);
 
 }  // namespace leeway

@@ -23,11 +23,11 @@ enum class Payload : u8 { constant = 0, coded = 1, lossless = 2, stored = 3 };
 class ChunkCodec {
  public:
   virtual ~ChunkCodec() = default;
-  // Appends the payload to `out` and leaves in `values` what decompress() will give. `shape` has no axes of
-  // extent 1. A bound of 0 means no loss.
-  virtual ChunkReport compress(void* values, const Shape& shape, double bound, const Mask& mask,
-                               Writer& out) const = 0;
-  // Only leaves in `values` what the recipe would give at this bound.
+  // Appends the payload to `out` and leaves in `values` what decompress() will give. A bound of 0 means no
+  // loss. Shapes given to the other two have no axes of extent 1.
+  virtual ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
+                               void* values) const = 0;
+  // Replaces values by what the recipe would give at this bound.
   virtual void measure(void* values, const Shape& shape, double bound, const Mask& mask) const = 0;
   virtual void decompress(ByteView payload, const Shape& shape, double bound, void* values) const = 0;
 };
@@ -47,9 +47,10 @@ class TypedChunkCodec final : public ChunkCodec {
  public:
   explicit TypedChunkCodec(Pipeline<T> recipe) : recipe_(std::move(recipe)), lossless_(lossless_pipeline<T>()) {}
 
-  ChunkReport compress(void* values, const Shape& shape, double bound, const Mask& mask,
-                       Writer& out) const override {
-    const Field<T> field{static_cast<T*>(values), shape};
+  ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
+                       void* values) const override {
+    const Field<T> field{static_cast<T*>(values), chunk.shape.squeezed()};
+    gather(chunk, values);
     if (is_constant(field)) {
       out.put(Payload::constant);
       out.put(field.data[0]);
@@ -57,21 +58,21 @@ class TypedChunkCodec final : public ChunkCodec {
     }
     if (!(bound > 0)) return compress_exactly(field, mask, out);
     const size_t start = out.size();
-    Buffer<T> original(field.size());
-    std::ranges::copy(field.values(), original.data());
     out.put(Payload::coded);
     ChunkReport report = recipe_.compress(field, bound, mask, out);
-    const bool holds = keeps_bound(original, field, bound, mask, report);
+    const bool holds = keeps_bound(chunk, field, bound, mask, report);
     const size_t bytes = out.size() - start;
     const bool pays = report.exact < field.size() / 64 && bytes < field.values().size_bytes() / 8 * 7;
     if (holds && pays) return report;
 
+    Buffer<T> original(field.size());
+    gather(chunk, original.data());
     Writer exact;
-    const ChunkReport exact_report = compress_exactly({original.data(), shape}, mask, exact);
+    const ChunkReport exact_report = compress_exactly({original.data(), field.shape}, mask, exact);
     if (holds && bytes <= exact.size()) return report;
     out.truncate(start);
     out.put_bytes(exact.bytes());
-    std::copy_n(original.data(), field.size(), field.data);
+    gather(chunk, values);
     return exact_report;
   }
 
@@ -117,9 +118,11 @@ class TypedChunkCodec final : public ChunkCodec {
   }
 
   // A quantizer checks its own values; behind a preprocessor that says nothing about the original ones.
-  bool keeps_bound(std::span<const T> original, Field<T> decoded, double bound, const Mask& mask,
+  bool keeps_bound(const View& chunk, Field<T> decoded, double bound, const Mask& mask,
                    ChunkReport& report) const {
     if (recipe_.preprocessors.empty()) return report.max_error <= bound;
+    Buffer<T> original(decoded.size());
+    gather(chunk, original.data());
     report.max_error = 0;
     for (size_t i = 0; i < original.size(); ++i) {
       if (bits_of(original[i]) == bits_of(decoded.data[i])) continue;

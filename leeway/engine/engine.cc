@@ -16,7 +16,7 @@
 namespace leeway {
 namespace {
 
-constexpr u64 kTargetChunkValues = u64(1) << 20;
+constexpr u64 kTargetChunkValues = u64(1) << 19;
 constexpr u64 kWorkingCopies = 5;  // buffers of the size of a chunk that a worker holds at its peak
 
 [[noreturn]] void fail(const std::string& message) { throw Error(Errc::invalid_argument, message); }
@@ -121,23 +121,19 @@ class Compression {
     const Box box = header_.chunk_box(ordinal);
     const size_t bytes = size_t(box.shape.size()) * size_of(view_.dtype);
     Buffer<u64> values((bytes + 7) / 8);
-    gather(view_.part(box), values.data());
-    Writer payload;
-    const ChunkReport report =
-        codec_.compress(values.data(), box.shape.squeezed(), header_.abs_bound, mask(), payload);
+    out.extend(kFrameHeadBytes);
+    const ChunkReport report = codec_.compress(view_.part(box), header_.abs_bound, mask_, out, values.data());
     const auto* decoded = reinterpret_cast<const u8*>(values.data());
+    const ByteView payload = out.bytes().subspan(kFrameHeadBytes);
     write(FrameHead{.ordinal = ordinal,
                     .payload_bytes = payload.size(),
                     .bound = header_.abs_bound,
                     .max_error = report.max_error,
                     .decoded_hash = hash_of({decoded, bytes}),
-                    .payload_hash = hash_of(payload.bytes())},
-          out);
-    out.put_bytes(payload.bytes());
+                    .payload_hash = hash_of(payload)},
+          out.front<kFrameHeadBytes>());
     return report;
   }
-
-  Mask mask() const { return Mask{.params = {}, .fills = header_.fills}; }
 
   // From the bound as asked to an absolute one.
   void resolve() {
@@ -146,14 +142,15 @@ class Compression {
     const Bound& bound = header_.bound;
     const bool lossless = bound.has(BoundKind::lossless);
     if (!lossless && (options_.detect_fills || bound.needs_range())) {
-      Analysis analysis = analyze(view_, chunks_, [&](u64 i) { return header_.chunk_box(i); }, declared,
-                                  options_.detect_fills, threads_, options_.execution.executor);
+      Analysis analysis = analyze(view_, declared, options_.detect_fills, threads_, options_.execution.executor);
+      mask_.is_needed = analysis.any_special;
       header_.fills = std::move(analysis.fills);
       header_.min = analysis.min;
       header_.max = analysis.max;
     } else {
       header_.fills = std::move(declared);
     }
+    mask_.fills = header_.fills;
     if (lossless) return;
     double e = std::numeric_limits<double>::max();
     for (const Limit& limit : bound.limits()) {
@@ -242,11 +239,10 @@ class Compression {
     Buffer<T> original(size_t(box.shape.size())), decoded(original.size());
     gather(view_.part(box), original.data());
     std::ranges::copy(original, decoded.data());
-    if (e > 0) codec_.measure(decoded.data(), box.shape.squeezed(), e, mask());
-    const Mask special = mask();
+    if (e > 0) codec_.measure(decoded.data(), box.shape.squeezed(), e, mask_);
     Measured measured;
     for (size_t i = 0; i < original.size(); ++i) {
-      if (special.is_special(original[i])) continue;
+      if (mask_.is_special(original[i])) continue;
       const double error = error_between(original[i], decoded[i]);
       measured.squares += error * error;
       ++measured.values;
@@ -258,6 +254,7 @@ class Compression {
   const View& view_;
   const CompressOptions& options_;
   Header header_;
+  Mask mask_;
   u64 chunks_;
   unsigned threads_;
 };

@@ -17,7 +17,7 @@ struct Zstd {
   } params;
 
   LEEWAY_EXPORT void compress(ByteView bytes, Writer& out) const;
-  LEEWAY_EXPORT Bytes decompress(ByteView bytes, size_t limit) const;
+  LEEWAY_EXPORT void decompress(ByteView bytes, size_t limit, Writer& out) const;
 };
 
 }  // namespace leeway

@@ -10,21 +10,37 @@
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 
-// sum[i] += sign * row[i]; plain loops, compiled once per target.
+// Plain loops, compiled once per target. `rows` are the rows before, the first `plus` of them to be added,
+// the others to be subtracted. Three rows, as inside a 3-D array, are taken in one pass.
 template <class U>
-void accumulate(U* HWY_RESTRICT sum, const U* HWY_RESTRICT row, size_t n, bool negative) {
-  if (negative)
-    for (size_t i = 0; i < n; ++i) sum[i] -= row[i];
-  else
-    for (size_t i = 0; i < n; ++i) sum[i] += row[i];
+void accumulate(U* HWY_RESTRICT sum, const U* const* rows, size_t count, size_t plus, size_t n) {
+  if (count == 3 && plus == 1) {
+    const U *HWY_RESTRICT a = rows[0], *HWY_RESTRICT b = rows[1], *HWY_RESTRICT c = rows[2];
+    for (size_t i = 0; i < n; ++i) sum[i] += a[i] - b[i] - c[i];
+  } else if (count == 3 && plus == 2) {
+    const U *HWY_RESTRICT a = rows[0], *HWY_RESTRICT b = rows[1], *HWY_RESTRICT c = rows[2];
+    for (size_t i = 0; i < n; ++i) sum[i] += a[i] + b[i] - c[i];
+  } else {
+    for (size_t r = 0; r < count; ++r) {
+      const U* HWY_RESTRICT row = rows[r];
+      if (r < plus)
+        for (size_t i = 0; i < n; ++i) sum[i] += row[i];
+      else
+        for (size_t i = 0; i < n; ++i) sum[i] -= row[i];
+    }
+  }
 }
 template <class U>
 void difference(const U* HWY_RESTRICT from, U* HWY_RESTRICT to, size_t n) {
   for (size_t i = 0; i < n; ++i) to[i] = from[i] - from[i - 1];
 }
 
-void accumulate_u32(u32* sum, const u32* row, size_t n, bool negative) { accumulate(sum, row, n, negative); }
-void accumulate_u64(u64* sum, const u64* row, size_t n, bool negative) { accumulate(sum, row, n, negative); }
+void accumulate_u32(u32* sum, const u32* const* rows, size_t count, size_t plus, size_t n) {
+  accumulate(sum, rows, count, plus, n);
+}
+void accumulate_u64(u64* sum, const u64* const* rows, size_t count, size_t plus, size_t n) {
+  accumulate(sum, rows, count, plus, n);
+}
 void difference_u32(const u32* from, u32* to, size_t n) { difference(from, to, n); }
 void difference_u64(const u64* from, u64* to, size_t n) { difference(from, to, n); }
 
@@ -40,11 +56,11 @@ HWY_EXPORT(accumulate_u64);
 HWY_EXPORT(difference_u32);
 HWY_EXPORT(difference_u64);
 
-void accumulate(u32* sum, const u32* row, size_t n, bool negative) {
-  HWY_DYNAMIC_DISPATCH(accumulate_u32)(sum, row, n, negative);
+void accumulate(u32* sum, const u32* const* rows, size_t count, size_t plus, size_t n) {
+  HWY_DYNAMIC_DISPATCH(accumulate_u32)(sum, rows, count, plus, n);
 }
-void accumulate(u64* sum, const u64* row, size_t n, bool negative) {
-  HWY_DYNAMIC_DISPATCH(accumulate_u64)(sum, row, n, negative);
+void accumulate(u64* sum, const u64* const* rows, size_t count, size_t plus, size_t n) {
+  HWY_DYNAMIC_DISPATCH(accumulate_u64)(sum, rows, count, plus, n);
 }
 void difference(const u32* from, u32* to, size_t n) { HWY_DYNAMIC_DISPATCH(difference_u32)(from, to, n); }
 void difference(const u64* from, u64* to, size_t n) { HWY_DYNAMIC_DISPATCH(difference_u64)(from, to, n); }
@@ -60,18 +76,26 @@ class Rows {
     for (size_t axis = outer_; axis-- > 0; stride *= size_t(shape[axis])) stride_[axis] = stride;
   }
 
-  // Calls f(distance in values, negative) for the rows before `row`.
-  template <class F>
-  void for_each_before(size_t row, F&& f) const {
+  // How far before `row` the rows of its prediction lie, in values: those at an even number of steps first.
+  struct Before {
+    std::array<size_t, 1u << (kMaxRank - 1)> distance;
+    size_t count = 0, even = 0;
+  };
+  Before before(size_t row) const {
     u32 usable = 0;
     for (size_t axis = outer_; axis-- > 0; row /= size_t(shape_[axis]))
       if (row % size_t(shape_[axis]) > 0) usable |= 1u << axis;
-    for (u32 set = usable; set != 0; set = (set - 1) & usable) {
-      size_t distance = 0;
-      for (size_t axis = 0; axis < outer_; ++axis)
-        if (set >> axis & 1) distance += stride_[axis];
-      f(distance, std::popcount(set) % 2 == 1);
+    Before result;
+    for (const bool odd : {false, true}) {
+      for (u32 set = usable; set != 0; set = (set - 1) & usable) {
+        if ((std::popcount(set) % 2 == 1) != odd) continue;
+        size_t& distance = result.distance[result.count++] = 0;
+        for (size_t axis = 0; axis < outer_; ++axis)
+          if (set >> axis & 1) distance += stride_[axis];
+      }
+      if (!odd) result.even = result.count;
     }
+    return result;
   }
 
   size_t length, count;
@@ -89,16 +113,17 @@ template <class U>
 void differences(Field<U> field) {
   const Rows rows(field.shape);
   std::array<U, kPiece + 1> sums;
+  std::array<const U*, 1u << (kMaxRank - 1)> pieces;
   for (size_t r = rows.count; r-- > 0;) {
     U* row = field.data + r * rows.length;
+    const auto before = rows.before(r);
     for (size_t end = rows.length; end > 0;) {
       const size_t first = (end - 1) / kPiece * kPiece, from = first > 0 ? first - 1 : 0;
       U* sum = sums.data() + (first > 0 ? 0 : 1);
       sums[0] = 0;
       std::copy(row + from, row + end, sum);
-      rows.for_each_before(r, [&](size_t distance, bool negative) {
-        accumulate(sum, row + from - distance, end - from, negative);
-      });
+      for (size_t k = 0; k < before.count; ++k) pieces[k] = row + from - before.distance[k];
+      accumulate(sum, pieces.data(), before.count, before.even, end - from);
       difference(sums.data() + 1, row + first, end - first);
       end = first;
     }
@@ -109,15 +134,18 @@ void differences(Field<U> field) {
 template <class U>
 void sums(Field<U> field) {
   const Rows rows(field.shape);
+  std::array<const U*, 1u << (kMaxRank - 1)> pieces;
   for (size_t r = 0; r < rows.count; ++r) {
     U* row = field.data + r * rows.length;
+    const auto before = rows.before(r);
     U carry = 0;
     for (size_t first = 0; first < rows.length; first += kPiece) {
       const size_t n = std::min(kPiece, rows.length - first);
       for (size_t i = first; i < first + n; ++i) row[i] = carry += row[i];
-      rows.for_each_before(r, [&](size_t distance, bool negative) {
-        accumulate(row + first, row + first - distance, n, !negative);
-      });
+      // Odd ones are added now, and stand last.
+      for (size_t k = 0; k < before.count; ++k)
+        pieces[k] = row + first - before.distance[(before.even + k) % before.count];
+      accumulate(row + first, pieces.data(), before.count, before.count - before.even, n);
     }
   }
 }

@@ -33,7 +33,8 @@ struct Mask {
   static constexpr std::string_view kAbout = "keeps NaN, infinities and fill values exactly";
   static constexpr Kind kKind = Kind::preprocessor;
   NoParams params;
-  std::vector<u64> fills;  // bit patterns, zero-extended
+  std::vector<u64> fills = {};  // bit patterns, zero-extended
+  bool is_needed = true;        // false: the array is known to have no special values
 
   template <class T>
   bool is_special(T value) const {
@@ -44,7 +45,7 @@ struct Mask {
   template <class T>
   size_t forward(Field<T> field, Writer& side) const {
     Patches<T> patches;
-    if (any_special(field)) {
+    if (is_needed && any_special(field)) {
       size_t position = 0;
       T before{};
       bool known = false;

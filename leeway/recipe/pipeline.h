@@ -36,7 +36,7 @@ class AnyLossless {
  public:
   virtual ~AnyLossless() = default;
   virtual void compress(ByteView bytes, Writer& out) const = 0;
-  virtual Bytes decompress(ByteView bytes, size_t limit) const = 0;
+  virtual void decompress(ByteView bytes, size_t limit, Writer& out) const = 0;
 };
 
 template <class T, Preprocessor<T> S>
@@ -120,7 +120,9 @@ std::unique_ptr<AnyLossless> erase_lossless(S stage) {
     S stage;
     explicit Erased(S s) : stage(std::move(s)) {}
     void compress(ByteView bytes, Writer& out) const override { stage.compress(bytes, out); }
-    Bytes decompress(ByteView bytes, size_t limit) const override { return stage.decompress(bytes, limit); }
+    void decompress(ByteView bytes, size_t limit, Writer& out) const override {
+      stage.decompress(bytes, limit, out);
+    }
   };
   return std::make_unique<Erased>(std::move(stage));
 }
@@ -144,7 +146,7 @@ struct Pipeline {
     Codes<Code<T>> codes;
     const ChunkReport report = reduce(field, bound, mask, body, codes);
     encoder->encode(std::span<const Code<T>>(codes.values), codes.contexts, body);
-    pack(body.take(), out);
+    pack(std::move(body), out);
     return report;
   }
 
@@ -158,9 +160,13 @@ struct Pipeline {
   void decompress(ByteView packed, double bound, Field<T> field) const {
     // No stage makes a chunk larger than this on purpose.
     const size_t limit = 64 * (field.size() + 1024);
-    Bytes unpacked;
+    Writer unpacked;
     ByteView bytes = packed;
-    for (size_t i = lossless.size(); i-- > 0; bytes = unpacked) unpacked = lossless[i]->decompress(bytes, limit);
+    for (size_t i = lossless.size(); i-- > 0; bytes = unpacked.bytes()) {
+      Writer next;
+      lossless[i]->decompress(bytes, limit, next);
+      unpacked = std::move(next);
+    }
     Reader body(bytes);
     Reader special(body.take(body.get_varint()));
     std::vector<Reader> sides;
@@ -194,12 +200,10 @@ struct Pipeline {
     Writer special;
     report.special = mask.forward(field, special);
     put_section(body, special.bytes());
-    std::vector<Bytes> sides;
-    for (const auto& stage : preprocessors) {
-      Writer side;
-      stage->forward(field, side);
-      put_section(body, side.bytes());
-      sides.push_back(side.take());
+    std::vector<Writer> sides(preprocessors.size());
+    for (size_t i = 0; i < preprocessors.size(); ++i) {
+      preprocessors[i]->forward(field, sides[i]);
+      put_section(body, sides[i].bytes());
     }
     Patches<T> exact;
     report.max_error = transform->forward(field, bound, codes, exact);
@@ -209,7 +213,7 @@ struct Pipeline {
     put_section(body, patches.bytes());
 
     for (size_t i = preprocessors.size(); i-- > 0;) {
-      Reader side(sides[i]);
+      Reader side(sides[i].bytes());
       preprocessors[i]->backward(field, side);
     }
     Reader again(special.bytes());
@@ -217,14 +221,14 @@ struct Pipeline {
     return report;
   }
 
-  void pack(Bytes body, Writer& out) const {
+  void pack(Writer body, Writer& out) const {
     for (size_t i = 0; i + 1 < lossless.size(); ++i) {
       Writer packed;
-      lossless[i]->compress(body, packed);
-      body = packed.take();
+      lossless[i]->compress(body.bytes(), packed);
+      body = std::move(packed);
     }
-    if (lossless.empty()) out.put_bytes(body);
-    else lossless.back()->compress(body, out);
+    if (lossless.empty()) out.put_bytes(body.bytes());
+    else lossless.back()->compress(body.bytes(), out);
   }
 };
 

@@ -210,7 +210,7 @@ Header read_header(ByteView bytes) {
   return header;
 }
 
-void write(const FrameHead& head, Writer& out) {
+void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out) {
   Writer all;
   all.put(kFrameMagic);
   all.put(u32(0));
@@ -221,7 +221,7 @@ void write(const FrameHead& head, Writer& out) {
   all.put(head.decoded_hash);
   all.put(head.payload_hash);
   all.put(hash_of(all.bytes()));
-  out.put_bytes(all.bytes());
+  std::ranges::copy(all.bytes(), out.begin());
 }
 
 FrameHead read_frame_head(ByteView bytes) {

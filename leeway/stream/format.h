@@ -57,7 +57,7 @@ struct Tail {
 inline constexpr size_t kTailEndBytes = 24;
 
 LEEWAY_EXPORT void write(const Header& header, Writer& out);
-LEEWAY_EXPORT void write(const FrameHead& head, Writer& out);
+LEEWAY_EXPORT void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out);
 LEEWAY_EXPORT void write(const Tail& tail, Writer& out);
 
 inline constexpr size_t kPreambleBytes = 16;

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The C interface, on top of leeway.hpp. Nothing is thrown across it.
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "leeway/leeway.h"
+#include "leeway/leeway.hpp"
+
+struct leeway_context {
+  leeway::CompressOptions options;
+  std::string message;
+};
+
+struct leeway_buffer {
+  leeway::Bytes bytes;
+};
+
+namespace leeway {
+namespace {
+
+leeway_status status_of(Errc code) {
+  switch (code) {
+    case Errc::invalid_argument: return LEEWAY_INVALID_ARGUMENT;
+    case Errc::corrupt: return LEEWAY_CORRUPT;
+    case Errc::unsupported: return LEEWAY_UNSUPPORTED;
+    case Errc::io: return LEEWAY_IO;
+    case Errc::canceled: return LEEWAY_CANCELED;
+    case Errc::internal: break;
+  }
+  return LEEWAY_INTERNAL;
+}
+
+struct TooSmall {};
+
+// Runs f and turns what it throws into a status and a message.
+template <class F>
+leeway_status guarded(leeway_context* context, F&& f) {
+  if (!context) return LEEWAY_INVALID_ARGUMENT;
+  try {
+    context->message.clear();
+    f();
+    return LEEWAY_OK;
+  } catch (const Error& error) {
+    context->message = error.what();
+    return status_of(error.code());
+  } catch (const TooSmall&) {
+    context->message = "the memory given is too small for the stream";
+    return LEEWAY_TOO_SMALL;
+  } catch (const std::bad_alloc&) {
+    context->message = "out of memory";
+    return LEEWAY_OUT_OF_MEMORY;
+  } catch (const std::exception& error) {
+    context->message = error.what();
+    return LEEWAY_INTERNAL;
+  }
+}
+
+void require(bool condition, const char* message) {
+  if (!condition) throw Error(Errc::invalid_argument, message);
+}
+
+template <class Byte>
+BasicView<Byte> view_of_array(const leeway_array* array) {
+  require(array, "no array given");
+  require(is_dtype(u8(array->dtype)), "unknown element type");
+  require(array->rank >= 0 && array->rank <= int(kMaxRank), "the rank must be between 0 and 8");
+  require(array->rank == 0 || array->shape, "no shape given");
+  const Shape shape(std::span<const u64>(array->shape, size_t(array->rank)));
+  auto* data = static_cast<Byte*>(array->data);
+  if (!array->strides) return {data, DType(array->dtype), shape};
+  Strides strides{};
+  std::copy_n(array->strides, array->rank, strides.begin());
+  return {data, DType(array->dtype), shape, strides};
+}
+
+ByteView stream_view(const void* stream, size_t size) {
+  require(stream || size == 0, "no stream given");
+  return {static_cast<const u8*>(stream), size};
+}
+
+void decompress_to(leeway_context* context, const void* stream, size_t size, const uint64_t* first,
+                   const leeway_array* array) {
+  const MemorySource source(stream_view(stream, size));
+  const StreamReader reader(source);
+  const auto out = view_of_array<std::byte>(array);
+  require(out.data || out.shape.size() == 0, "the array has no data");
+  if (!first) require(out.shape == reader.header().shape, "the array does not have the shape of the stream");
+  Index index{};
+  if (first) std::copy_n(first, array->rank, index.begin());
+  DecompressOptions options;
+  options.execution = context->options.execution;
+  decompress_into(reader, index, out, options);
+}
+
+}  // namespace
+}  // namespace leeway
+
+using leeway::guarded;
+using leeway::require;
+
+const char* leeway_version(void) { return leeway::version(); }
+
+leeway_context* leeway_create(void) { return new (std::nothrow) leeway_context(); }
+void leeway_destroy(leeway_context* context) { delete context; }
+const char* leeway_message(const leeway_context* context) {
+  return context ? context->message.c_str() : "no context given";
+}
+
+leeway_status leeway_set_bound(leeway_context* context, const char* kind, double value) {
+  return guarded(context, [&] {
+    require(kind, "no kind of bound given");
+    for (leeway::u8 id = 1; leeway::is_bound_kind(id); ++id)
+      if (name_of(leeway::BoundKind(id)) == kind)
+        return void(context->options.bound.add(leeway::BoundKind(id), value));
+    throw leeway::Error(leeway::Errc::invalid_argument,
+                        "there is no bound '" + std::string(kind) + "'; there are abs, rel, psnr, l2, lossless");
+  });
+}
+void leeway_clear_bounds(leeway_context* context) {
+  if (context) context->options.bound = {};
+}
+leeway_status leeway_set_recipe(leeway_context* context, const char* recipe) {
+  return guarded(context, [&] {
+    require(recipe, "no recipe given");
+    leeway::parse_recipe(recipe);
+    context->options.recipe = recipe;
+  });
+}
+void leeway_add_fill(leeway_context* context, double value) {
+  if (context) context->options.fills.push_back(value);
+}
+void leeway_detect_fills(leeway_context* context, int detect) {
+  if (context) context->options.detect_fills = detect != 0;
+}
+void leeway_set_threads(leeway_context* context, unsigned threads) {
+  if (context) context->options.execution.threads = threads;
+}
+void leeway_set_memory(leeway_context* context, uint64_t bytes) {
+  if (context) context->options.execution.memory = bytes;
+}
+
+void leeway_set_executor(leeway_context* context, leeway_executor executor, void* host) {
+  if (!context) return;
+  context->options.execution.executor = nullptr;
+  if (!executor) return;
+  context->options.execution.executor = [=](unsigned count, const std::function<void(unsigned)>& work) {
+    const auto call = [](void* data, unsigned index) {
+      (*static_cast<const std::function<void(unsigned)>*>(data))(index);
+    };
+    executor(host, count, call, const_cast<std::function<void(unsigned)>*>(&work));
+  };
+}
+
+void leeway_set_progress(leeway_context* context, leeway_progress progress, void* host) {
+  if (!context) return;
+  context->options.execution.progress = nullptr;
+  if (progress) context->options.execution.progress = [=](double done) { return progress(host, done) != 0; };
+}
+
+leeway_status leeway_compress(leeway_context* context, const leeway_array* array, leeway_buffer** stream) {
+  return guarded(context, [&] {
+    require(stream, "nowhere to put the stream");
+    auto buffer = std::make_unique<leeway_buffer>();
+    buffer->bytes = compress(leeway::view_of_array<const std::byte>(array), context->options);
+    *stream = buffer.release();
+  });
+}
+const void* leeway_buffer_data(const leeway_buffer* buffer) { return buffer ? buffer->bytes.data() : nullptr; }
+size_t leeway_buffer_size(const leeway_buffer* buffer) { return buffer ? buffer->bytes.size() : 0; }
+void leeway_buffer_free(leeway_buffer* buffer) { delete buffer; }
+
+leeway_status leeway_compress_into(leeway_context* context, const leeway_array* array, void* stream, size_t capacity,
+                                   size_t* size) {
+  return guarded(context, [&] {
+    require(size && (stream || capacity == 0), "nowhere to put the stream");
+    *size = 0;
+    compress(leeway::view_of_array<const std::byte>(array), context->options, [&](leeway::ByteView part) {
+      if (part.size() > capacity - *size) throw leeway::TooSmall();
+      std::memcpy(static_cast<leeway::u8*>(stream) + *size, part.data(), part.size());
+      *size += part.size();
+    });
+  });
+}
+
+leeway_status leeway_max_compressed_size(leeway_context* context, const leeway_array* array, size_t* size) {
+  return guarded(context, [&] {
+    require(size, "nowhere to put the size");
+    const auto view = leeway::view_of_array<const std::byte>(array);
+    *size = size_t(leeway::max_compressed_size(view.dtype, view.shape, context->options));
+  });
+}
+
+leeway_status leeway_inspect(leeway_context* context, const void* stream, size_t size, leeway_info* info) {
+  return guarded(context, [&] {
+    require(info, "nowhere to put the information");
+    const leeway::Info found = leeway::inspect(leeway::stream_view(stream, size));
+    *info = {};
+    info->dtype = leeway_dtype(found.header.dtype);
+    info->rank = int(found.header.shape.rank());
+    std::ranges::copy(found.header.shape.extents(), info->shape);
+    std::ranges::copy(found.header.chunk.extents(), info->chunk);
+    info->chunks = found.chunks;
+    info->abs_bound = found.header.abs_bound;
+    info->max_error = found.statement.max_error;
+    info->special = found.statement.special;
+    info->exact = found.statement.exact;
+    info->decoded_hash = found.statement.decoded_hash;
+    std::strncpy(info->recipe, found.header.recipe.c_str(), sizeof info->recipe - 1);
+  });
+}
+
+leeway_status leeway_decompress(leeway_context* context, const void* stream, size_t size, const leeway_array* array) {
+  return guarded(context, [&] { leeway::decompress_to(context, stream, size, nullptr, array); });
+}
+leeway_status leeway_decompress_region(leeway_context* context, const void* stream, size_t size,
+                                       const uint64_t* first, const leeway_array* array) {
+  return guarded(context, [&] {
+    require(first, "no first index given");
+    leeway::decompress_to(context, stream, size, first, array);
+  });
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/array_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <regex>
+
+namespace leeway::cli {
+namespace {
+
+[[noreturn]] void fail_io(const std::string& message) { throw Error(Errc::io, message); }
+
+std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
+
+struct NpyHeader {
+  DType dtype;
+  Shape shape;
+  bool fortran_order = false, big_endian = false;
+  size_t bytes = 0;  // of the header
+};
+
+DType dtype_of_npy(const std::string& kind, const std::optional<DType>& wanted) {
+  for (u8 id = 1; is_dtype(id); ++id) {
+    const std::string name(name_of(DType(id)));  // f32 -> f4
+    if (DType(id) != DType::bf16 && kind == name[0] + std::to_string(size_of(DType(id)))) return DType(id);
+  }
+  if (kind == "V2" && wanted == DType::bf16) return DType::bf16;
+  throw Error(Errc::unsupported, "the .npy file holds the type '" + kind + "', which leeway does not compress" +
+                                     (kind == "V2" ? "; if it is bfloat16, say --dtype bf16" : ""));
+}
+
+NpyHeader parse_npy(std::span<const std::byte> file, const std::optional<DType>& wanted) {
+  const std::string_view text = as_text(file);
+  if (text.size() < 12) fail_io("the .npy file ends within its header");
+  const auto byte = [&](size_t i) { return size_t(u8(text[i])); };
+  const bool is_long = byte(6) >= 2;
+  const size_t start = is_long ? 12 : 10;
+  const size_t length = byte(8) | byte(9) << 8 | (is_long ? byte(10) << 16 | byte(11) << 24 : 0);
+  if (length > text.size() - start) fail_io("the .npy file ends within its header");
+  const std::string dict(text.substr(start, length));
+  std::smatch type, order, extents;
+  if (!std::regex_search(dict, type, std::regex("'descr':\\s*'([<>|=])([a-zA-Z]\\d+)'")) ||
+      !std::regex_search(dict, order, std::regex("'fortran_order':\\s*(True|False)")) ||
+      !std::regex_search(dict, extents, std::regex("'shape':\\s*\\(([0-9, ]*)\\)")))
+    throw Error(Errc::unsupported, "the .npy header is not understood (structured types are not supported)");
+  NpyHeader header;
+  header.dtype = dtype_of_npy(type[2], wanted);
+  header.big_endian = type[1] == ">";
+  header.fortran_order = order[1] == "True";
+  header.bytes = start + length;
+  std::vector<u64> shape;
+  const std::string list = extents[1];
+  static const std::regex digits("\\d+");
+  for (std::sregex_iterator it(list.begin(), list.end(), digits), end; it != end; ++it)
+    shape.push_back(std::stoull(it->str()));
+  header.shape = Shape(std::span<const u64>(shape));
+  return header;
+}
+
+void check_size(const std::string& path, size_t bytes, DType dtype, const Shape& shape) {
+  const u64 expected = shape.size() * size_of(dtype);
+  if (bytes != expected)
+    fail_usage(fmt::format("'{}' has {} bytes, but {} values of {} ({}) need {}", path, bytes, shape.size(),
+                           name_of(dtype), to_string(shape), expected));
+}
+
+ArrayFile open_npy(const std::string& path, std::shared_ptr<MappedFile> file, const std::optional<DType>& wanted) {
+  const NpyHeader header = parse_npy(file->bytes(), wanted);
+  const auto values = file->bytes().subspan(header.bytes);
+  const u64 expected = header.shape.size() * size_of(header.dtype);
+  if (values.size() != expected)
+    fail_io(fmt::format("'{}' should have {} bytes of values, but has {}", path, expected, values.size()));
+  ArrayFile result{{values.data(), header.dtype, header.shape}, std::move(file), nullptr};
+  if (header.fortran_order) {
+    auto step = std::ptrdiff_t(size_of(header.dtype));
+    for (size_t axis = 0; axis < header.shape.rank(); step *= std::ptrdiff_t(header.shape[axis++]))
+      result.view.strides[axis] = step;
+  }
+  if (header.big_endian) {
+    result.array = std::make_shared<Array>(header.dtype, header.shape);
+    const MutableView target = result.array->view();
+    copy(result.view, target);
+    const size_t width = size_of(header.dtype);
+    for (u64 i = 0; i < result.array->bytes(); i += width) std::reverse(target.data + i, target.data + i + width);
+    result.view = View(target.data, header.dtype, header.shape);
+  }
+  return result;
+}
+
+ArrayFile open_stream(std::shared_ptr<MappedFile> file) {
+  const auto bytes = file->bytes();
+  DecompressOptions options;
+  options.execution.threads = available_cores();
+  auto array = std::make_shared<Array>(
+      decompress(ByteView(reinterpret_cast<const u8*>(bytes.data()), bytes.size()), options));
+  return {View(array->data(), array->dtype(), array->shape()), nullptr, array};
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::string& path) {
+  if (path == "-") {
+    std::byte block[65536];
+    for (ssize_t got; (got = ::read(STDIN_FILENO, block, sizeof block)) != 0;) {
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail_io(std::string("cannot read standard input: ") + std::strerror(errno));
+      read_.insert(read_.end(), block, block + got);
+    }
+    data_ = read_.data();
+    size_ = read_.size();
+    return;
+  }
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  if (file < 0 || ::fstat(file, &status) != 0) fail_io("cannot open '" + path + "': " + std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) {
+    ::close(file);
+    fail_io("'" + path + "' is " + (S_ISDIR(status.st_mode) ? "a directory" : "not a regular file"));
+  }
+  size_ = size_t(status.st_size);
+  if (size_ > 0) {
+    void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+    if (mapped == MAP_FAILED) {
+      ::close(file);
+      fail_io("cannot map '" + path + "': " + std::strerror(errno));
+    }
+    data_ = static_cast<const std::byte*>(mapped);
+    mapped_ = true;
+  }
+  ::close(file);
+}
+
+MappedFile::~MappedFile() {
+  if (mapped_) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::forget(double part) const {
+  const size_t bytes = size_t(double(size_) * part) & ~size_t(4095);
+  if (mapped_ && bytes > 0) ::madvise(const_cast<std::byte*>(data_), bytes, MADV_DONTNEED);
+}
+
+NameInfo read_name(const std::string& path) {
+  NameInfo info;
+  const std::string name = path.substr(path.find_last_of('/') + 1);
+  std::smatch match;
+  if (std::regex_search(name, match, std::regex("(?:^|[_.-])(\\d+(?:x\\d+)*)(?=\\.[^.]*$)")))
+    info.shape = parse_shape(match[1]);
+  if (const size_t dot = name.find_last_of('.'); dot != std::string::npos)
+    for (u8 id = 1; is_dtype(id); ++id)
+      if (name_of(DType(id)) == name.substr(dot + 1)) info.dtype = DType(id);
+  if (name.ends_with(".d64")) info.dtype = DType::f64;
+  return info;
+}
+
+ArrayFile open_array(const std::string& path, const ArrayOptions& options) {
+  const auto file = std::make_shared<MappedFile>(path);
+  const std::string_view start = as_text(file->bytes());
+  std::optional<DType> dtype;
+  if (!options.dtype.empty()) dtype = parse_dtype(options.dtype);
+  if (start.starts_with(kNpyMagic)) return open_npy(path, file, dtype);
+  if (start.starts_with("\x89LWY")) return open_stream(file);
+  const NameInfo named = read_name(path);
+  if (!dtype) dtype = named.dtype;
+  std::optional<Shape> shape;
+  if (!options.shape.empty()) shape = parse_shape(options.shape);
+  else shape = named.shape;
+  if (file->bytes().empty() && !(shape && shape->size() == 0)) fail_io("'" + path + "' is empty");
+  const std::string what = path == "-" ? "standard input" : "'" + path + "'";
+  if (!dtype) fail_usage("the element type of " + what + " is not known: give --dtype, e.g. --dtype f32");
+  if (!shape) fail_usage("the shape of " + what + " is not known: give --shape, e.g. --shape 100x500x500");
+  check_size(path, file->bytes().size(), *dtype, *shape);
+  return {View(file->bytes().data(), *dtype, *shape), file, nullptr};
+}
+
+std::string npy_header(DType dtype, const Shape& shape) {
+  std::string extents;
+  for (const u64 extent : shape.extents()) extents += std::to_string(extent) + ", ";
+  if (shape.rank() > 1) extents.resize(extents.size() - 2);
+  else if (shape.rank() == 1) extents.resize(extents.size() - 1);
+  const size_t width = size_of(dtype);
+  const std::string type = dtype == DType::bf16 ? "V2" : std::string(1, name_of(dtype)[0]) + std::to_string(width);
+  std::string dict = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", width == 1 ? '|' : '<',
+                                 type, extents);
+  dict.resize((dict.size() + 10) / 64 * 64 + 64 - 10 - 1, ' ');
+  dict += '\n';
+  std::string header(kNpyMagic);
+  header += {'\x01', '\x00', char(dict.size() & 0xff), char(dict.size() >> 8)};
+  return header + dict;
+}
+
+}  // namespace leeway::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ArrayFile: an array read from a raw file, a .npy file, a stream (.lwy), or standard input.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "leeway/leeway.hpp"
+#include "tools/cli.h"
+
+namespace leeway::cli {
+
+// A file mapped into memory, or standard input read into it.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);  // "-": standard input
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // Tells the system that the first part of the file is not needed any more.
+  void forget(double part) const;
+
+ private:
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+  bool mapped_ = false;
+  std::vector<std::byte> read_;
+};
+
+struct ArrayFile {
+  View view;
+  std::shared_ptr<MappedFile> file;  // keeps the values, if they come straight from a file
+  std::shared_ptr<Array> array;      // keeps the values, if they had to be decoded or swapped
+};
+
+// Shape and type come from the file itself (.npy, .lwy), from the options, or from the name:
+// field_100x500x500.f32
+ArrayFile open_array(const std::string& path, const ArrayOptions& options);
+
+// What the name of a raw file says.
+struct NameInfo {
+  std::optional<Shape> shape;
+  std::optional<DType> dtype;
+};
+NameInfo read_name(const std::string& path);
+
+// The header of a .npy file for an array in C order.
+std::string npy_header(DType dtype, const Shape& shape);
+
+}  // namespace leeway::cli

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the verbs of the command line share: options, reports, progress, exit codes.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "leeway/leeway.hpp"
+
+namespace leeway::cli {
+
+using Json = nlohmann::ordered_json;
+
+// A verb adds its options to its subcommand and sets the callback that does the work.
+void add_compress(CLI::App& verb);
+void add_decompress(CLI::App& verb);
+void add_inspect(CLI::App& verb);
+void add_verify(CLI::App& verb);
+void add_compare(CLI::App& verb);
+void add_recipes(CLI::App& verb);
+void add_stages(CLI::App& verb);
+void add_sample(CLI::App& verb);
+void add_bench(CLI::App& verb);
+void add_doctor(CLI::App& verb);
+
+enum Exit { kFine = 0, kFailed = 1, kUsage = 2, kNotVerified = 3 };
+
+// Thrown by a verb to end with an exit code after it has reported.
+struct Ended {
+  Exit code;
+};
+
+[[noreturn]] inline void fail_usage(const std::string& message) { throw Error(Errc::invalid_argument, message); }
+
+// --abs, --rel, --psnr, --l2, --lossless
+struct BoundOptions {
+  std::optional<double> abs, rel, psnr, l2;
+  bool lossless = false;
+  void add_to(CLI::App& verb);
+  Bound bound() const;  // throws if none was given
+};
+
+// --threads, --memory, --quiet
+struct WorkOptions {
+  unsigned threads = 0;  // 0: all cores
+  std::string memory;
+  bool quiet = false;
+  void add_to(CLI::App& verb);
+  Execution execution(const std::string& title) const;
+};
+
+// --shape, --dtype
+struct ArrayOptions {
+  std::string shape, dtype;
+  void add_to(CLI::App& verb);
+};
+
+Shape parse_shape(const std::string& text);    // "100x500x500" or "100,500,500"
+DType parse_dtype(const std::string& text);
+u64 parse_bytes(const std::string& text);      // "512M", "2G"
+unsigned available_cores();
+
+std::string readable_bytes(u64 bytes);         // "4.2 MB"
+std::string number(double value);              // shortest text that reads back the same
+Json json_of(const Shape& shape);
+Json json_of(const Bound& bound);
+Json json_of(double value);                    // infinities and NaN as text
+std::string fills_text(const std::vector<u64>& fills, DType dtype);
+
+double seconds_now();
+
+// Lines of "name  value", aligned.
+class Report {
+ public:
+  void add(const std::string& name, const std::string& value) { lines_.emplace_back(name, value); }
+  void print() const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> lines_;
+};
+
+}  // namespace leeway::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/quality/compare.h"
+
+#include "tools/array_file.h"
+#include "tools/cli.h"
+
+namespace leeway::cli {
+
+void add_compare(CLI::App& verb) {
+  struct Compare {
+    std::string original, other;
+    bool json = false;
+    ArrayOptions array;
+  };
+  const auto self = std::make_shared<Compare>();
+  verb.add_option("A", self->original, "the original: raw, .npy or stream")->required();
+  verb.add_option("B", self->other, "what became of it: raw, .npy or stream")->required();
+  self->array.add_to(verb);
+  verb.add_flag("--json", self->json, "report as JSON");
+  verb.callback([self] {
+    const ArrayFile a = open_array(self->original, self->array), b = open_array(self->other, self->array);
+    const Comparison c = compare(a.view, b.view);
+    struct Line {
+      const char *key, *text;
+      double value;
+    };
+    const Line lines[] = {{"max_abs", "largest error", c.max_abs},
+                          {"max_rel", "  of the value range", c.max_rel},
+                          {"max_pointwise", "  of the value itself", c.max_pointwise},
+                          {"mean_error", "mean error (bias)", c.mean_error},
+                          {"rmse", "RMSE", c.rmse},
+                          {"nrmse", "NRMSE", c.nrmse},
+                          {"psnr", "PSNR (dB)", c.psnr},
+                          {"l2", "L2 norm of the error", c.l2},
+                          {"pearson", "Pearson correlation", c.pearson},
+                          {"ssim", "SSIM", c.ssim}};
+    if (self->json) {
+      Json json;
+      json["values"] = c.values;
+      json["compared"] = c.compared;
+      json["special_mismatches"] = c.special_mismatches;
+      json["min"] = c.min;
+      json["max"] = c.max;
+      for (const Line& line : lines) json[line.key] = json_of(line.value);
+      fmt::print("{}\n", json.dump(2));
+      return;
+    }
+    Report report;
+    report.add("values", fmt::format("{}, {} finite in both", c.values, c.compared));
+    report.add("special mismatches", std::to_string(c.special_mismatches));
+    report.add("range", fmt::format("{} to {}", number(c.min), number(c.max)));
+    for (const Line& line : lines) report.add(line.text, fmt::format("{:.9g}", line.value));
+    report.print();
+  });
+}
+
+}  // namespace leeway::cli

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/array_file.h"
+#include "tools/cli.h"
+#include "tools/output_file.h"
+
+namespace leeway::cli {
+namespace {
+
+struct Compress {
+  std::string input, output, recipe, preset, chunk;
+  std::vector<double> fills;
+  bool keep_fills = true, force = false, json = false;
+  BoundOptions bound;
+  ArrayOptions array;
+  WorkOptions work;
+
+  void run() const {
+    if (!recipe.empty() && !preset.empty()) fail_usage("give --preset or --recipe, not both");
+    CompressOptions options;
+    options.bound = bound.bound();
+    if (!recipe.empty()) options.recipe = recipe;
+    if (!preset.empty()) options.recipe = preset;
+    parse_recipe(options.recipe);  // before any file is touched
+    options.fills = fills;
+    options.detect_fills = keep_fills;
+    if (!chunk.empty()) options.chunk = parse_shape(chunk);
+    options.execution = work.execution("compressing");
+
+    const double start = seconds_now();
+    const ArrayFile in = open_array(input, array);
+    OutputFile out(output_path(), force);
+    if (in.file) {
+      // Pages behind the work need not stay in memory.
+      const Progress bar = options.execution.progress;
+      options.execution.progress = [&, bar](double done) {
+        in.file->forget(done * 0.98);
+        return !bar || bar(done);
+      };
+    }
+    const CompressReport report = compress(in.view, options, [&](ByteView part) { out.write(part); });
+    out.commit();
+    if (json) print_json(report, options, in, seconds_now() - start, out.can_map() ? stdout : stderr);
+    else if (!work.quiet) print_text(report, options, in, seconds_now() - start, out.can_map() ? stdout : stderr);
+  }
+
+  std::string output_path() const {
+    if (!output.empty()) return output;
+    return input == "-" ? "-" : input + ".lwy";
+  }
+
+  static double ratio(const CompressReport& report) {
+    return double(report.input_bytes) / double(report.output_bytes);
+  }
+
+  static void print_json(const CompressReport& report, const CompressOptions& options, const ArrayFile& in,
+                         double seconds, std::FILE* to) {
+    Json json;
+    json["input_bytes"] = report.input_bytes;
+    json["output_bytes"] = report.output_bytes;
+    json["ratio"] = ratio(report);
+    json["seconds"] = seconds;
+    json["bound"] = {{"asked", json_of(options.bound)}, {"absolute", report.abs_bound}};
+    json["max_error"] = report.statement.max_error;
+    json["recipe"] = report.recipe;
+    json["dtype"] = name_of(in.view.dtype);
+    json["shape"] = json_of(in.view.shape);
+    json["special_values"] = report.statement.special;
+    json["exact_values"] = report.statement.exact;
+    json["fill_values"] = fills_text(report.fills, in.view.dtype);
+    fmt::print(to, "{}\n", json.dump(2));
+  }
+
+  void print_text(const CompressReport& report, const CompressOptions& options, const ArrayFile& in, double seconds,
+                  std::FILE* to) const {
+    fmt::print(to, "{} {}: {} -> {}, ratio {:.2f}, {:.0f} MB/s\n", name_of(in.view.dtype), to_string(in.view.shape),
+               readable_bytes(report.input_bytes), readable_bytes(report.output_bytes), ratio(report),
+               double(report.input_bytes) / 1e6 / std::max(seconds, 1e-9));
+    if (report.abs_bound > 0)
+      fmt::print(to, "bound {} = {} absolute; largest error {}\n", to_string(options.bound), number(report.abs_bound),
+                 number(report.statement.max_error));
+    else
+      fmt::print(to, "lossless\n");
+    if (report.statement.special > 0)
+      fmt::print(to, "{} special values kept exactly{}\n", report.statement.special,
+                 report.fills.empty() ? "" : "; fill values: " + fills_text(report.fills, in.view.dtype));
+  }
+};
+
+}  // namespace
+
+void add_compress(CLI::App& verb) {
+  const auto self = std::make_shared<Compress>();
+  verb.add_option("IN", self->input, "raw or .npy file; - for standard input")->required();
+  verb.add_option("-o,--output", self->output, "stream to write (IN.lwy); - for standard output")->type_name("OUT");
+  self->bound.add_to(verb);
+  verb.add_option("--preset", self->preset, "what matters: 'leeway recipes' lists them")->type_name("NAME");
+  verb.add_option("--recipe", self->recipe, "stages by name, e.g. linear+lorenzo:order=2+huffman+zstd")
+      ->type_name("RECIPE");
+  verb.add_option("--fill", self->fills, "a value that means 'nothing here': kept exactly, not part of the range")
+      ->type_name("V")->expected(1)->take_all();
+  verb.add_flag("!--no-detect-fill", self->keep_fills, "do not look for fill values");
+  verb.add_option("--chunk", self->chunk, "shape of the independent chunks, e.g. 64x64x64")->type_name("SHAPE");
+  self->array.add_to(verb);
+  self->work.add_to(verb);
+  verb.add_flag("-f,--force", self->force, "replace OUT if it exists");
+  verb.add_flag("--json", self->json, "report as JSON");
+  verb.callback([self] { self->run(); });
+}
+
+}  // namespace leeway::cli

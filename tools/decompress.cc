@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/array_file.h"
+#include "tools/cli.h"
+#include "tools/output_file.h"
+
+namespace leeway::cli {
+namespace {
+
+// "0:10,:,250": a range, everything, or one index for each axis; missing axes are whole.
+struct Region {
+  Box box;
+  Shape shown;  // without the axes of which one index was asked for
+};
+
+Region parse_region(const std::string& text, const Shape& shape) {
+  Region region;
+  std::array<u64, kMaxRank> extents;
+  std::vector<u64> shown;
+  std::vector<std::string> parts = CLI::detail::split(text, ',');
+  if (text.empty()) parts.clear();
+  if (parts.size() > shape.rank())
+    fail_usage(fmt::format("the region '{}' has more axes than the array {}", text, to_string(shape)));
+  for (size_t axis = 0; axis < shape.rank(); ++axis) {
+    const std::string part = axis < parts.size() ? parts[axis] : ":";
+    const size_t colon = part.find(':');
+    const auto index = [&](const std::string& digits, u64 fallback) {
+      if (digits.empty() && colon != std::string::npos) return fallback;
+      i64 value = 0;
+      if (!detail::parse_number(std::string_view(digits), value))
+        fail_usage("'" + part + "' is not a range; write it like 0:10, : or 250");
+      if (value < 0) value += i64(shape[axis]);
+      if (value < 0 || u64(value) > shape[axis])
+        fail_usage(fmt::format("'{}' is outside axis {} of extent {}", part, axis, shape[axis]));
+      return u64(value);
+    };
+    const u64 begin = index(part.substr(0, colon), 0);
+    const u64 end = colon == std::string::npos ? begin + 1 : index(part.substr(colon + 1), shape[axis]);
+    if (end <= begin || end > shape[axis])
+      fail_usage(fmt::format("'{}' selects nothing of axis {} of extent {}", part, axis, shape[axis]));
+    region.box.first[axis] = begin;
+    extents[axis] = end - begin;
+    if (colon != std::string::npos) shown.push_back(end - begin);
+  }
+  region.box.shape = Shape(std::span<const u64>(extents).first(shape.rank()));
+  region.shown = Shape(std::span<const u64>(shown));
+  return region;
+}
+
+struct Decompress {
+  std::string input, output, region_text, format;
+  bool salvage = false, no_check = false, force = false, json = false;
+  WorkOptions work;
+
+  void run() const {
+    const double start = seconds_now();
+    std::unique_ptr<MappedFile> piped;
+    std::unique_ptr<ByteSource> source;
+    if (input == "-") {
+      piped = std::make_unique<MappedFile>("-");
+      source = std::make_unique<MemorySource>(
+          ByteView(reinterpret_cast<const u8*>(piped->bytes().data()), piped->bytes().size()));
+    } else {
+      source = std::make_unique<FileSource>(input);
+    }
+    const StreamReader stream(*source,
+                              salvage ? StreamReader::OnDamage::salvage : StreamReader::OnDamage::refuse);
+    const Header& header = stream.header();
+    const Region region = region_text.empty() ? Region{{{}, header.shape}, header.shape}
+                                              : parse_region(region_text, header.shape);
+    DecompressOptions options;
+    options.salvage = salvage;
+    options.check_decoded = !no_check;
+    options.execution = work.execution("decompressing");
+
+    const std::string path = output_path();
+    const bool npy = format.empty() ? path.ends_with(".npy") : format == "npy";
+    OutputFile out(path, force);
+    const std::string head = npy ? npy_header(header.dtype, region.shown) : "";
+    const u64 bytes = region.box.shape.size() * size_of(header.dtype);
+    DecompressReport report;
+    if (out.can_map()) {
+      const std::span<std::byte> file = out.map(head.size() + size_t(bytes));
+      std::copy_n(reinterpret_cast<const std::byte*>(head.data()), head.size(), file.data());
+      const Progress bar = options.execution.progress;
+      options.execution.progress = [&, bar](double done) {
+        out.forget(done * 0.95);
+        return !bar || bar(done);
+      };
+      const MutableView target(file.data() + head.size(), header.dtype, region.box.shape);
+      report = decompress_into(stream, region.box.first, target, options);
+    } else {
+      out.write({reinterpret_cast<const u8*>(head.data()), head.size()});
+      report = write_in_slabs(stream, region.box, options, out);
+    }
+    out.commit();
+    if (report.damaged_chunks > 0)
+      fmt::print(stderr, "leeway: {} of {} chunks are lost; {} values are {}\n", report.damaged_chunks,
+                 stream.chunks(), report.damaged_values, is_float(header.dtype) ? "NaN" : "0");
+    if (json) {
+      print_json(region, header, report, *source, seconds_now() - start, out.can_map() ? stdout : stderr);
+    } else if (!work.quiet) {
+      fmt::print(out.can_map() ? stdout : stderr, "{} {}: {}, {:.0f} MB/s, read {:.1f} % of the stream\n",
+                 name_of(header.dtype), to_string(region.shown), readable_bytes(bytes),
+                 double(bytes) / 1e6 / std::max(seconds_now() - start, 1e-9),
+                 100.0 * double(std::min(source->touched(), source->size())) / double(source->size()));
+    }
+  }
+
+  static bool is_float(DType dtype) {
+    return visit_dtype(dtype, []<class T>(std::type_identity<T>) { return is_floating<T>; });
+  }
+
+  // A pipe takes values in order: decode as many rows of chunks as a chunk is thick.
+  static DecompressReport write_in_slabs(const StreamReader& stream, const Box& box, const DecompressOptions& options,
+                                         OutputFile& out) {
+    DecompressReport total;
+    const Shape& chunk = stream.header().chunk;
+    const u64 extent = box.shape.rank() > 0 ? box.shape[0] : 1;
+    for (u64 done = 0; done < extent;) {
+      Box slab = box;
+      u64 thickness = 1;
+      if (box.shape.rank() > 0) {
+        slab.first[0] += done;
+        thickness = std::min(extent - done, chunk[0] - slab.first[0] % chunk[0]);
+        std::array<u64, kMaxRank> extents;
+        std::ranges::copy(box.shape.extents(), extents.begin());
+        extents[0] = thickness;
+        slab.shape = Shape(std::span<const u64>(extents).first(box.shape.rank()));
+      }
+      Array part(stream.header().dtype, slab.shape);
+      const DecompressReport report = decompress_into(stream, slab.first, part.view(), options);
+      total.damaged_chunks += report.damaged_chunks;
+      total.damaged_values += report.damaged_values;
+      out.write({reinterpret_cast<const u8*>(part.data()), size_t(part.bytes())});
+      done += thickness;
+    }
+    return total;
+  }
+
+  std::string output_path() const {
+    if (!output.empty()) return output;
+    if (input == "-") return "-";
+    if (input.ends_with(".lwy")) return input.substr(0, input.size() - 4);
+    fail_usage("where to? give -o OUT");
+  }
+
+  static void print_json(const Region& region, const Header& header, const DecompressReport& report,
+                         const ByteSource& source, double seconds, std::FILE* to) {
+    Json json;
+    json["dtype"] = name_of(header.dtype);
+    json["shape"] = json_of(region.shown);
+    json["output_bytes"] = region.box.shape.size() * size_of(header.dtype);
+    json["stream_bytes"] = source.size();
+    json["stream_bytes_read"] = std::min(source.touched(), source.size());
+    json["seconds"] = seconds;
+    json["damaged_chunks"] = report.damaged_chunks;
+    json["damaged_values"] = report.damaged_values;
+    fmt::print(to, "{}\n", json.dump(2));
+  }
+};
+
+}  // namespace
+
+void add_decompress(CLI::App& verb) {
+  const auto self = std::make_shared<Decompress>();
+  verb.add_option("IN", self->input, "stream; - for standard input")->required();
+  verb.add_option("-o,--output", self->output, "array to write: .npy, or raw otherwise; - for standard output")
+      ->type_name("OUT");
+  verb.add_option("--region", self->region_text, "part of the array, as in NumPy: 0:10,:,250")->type_name("REGION");
+  verb.add_option("--format", self->format, "npy or raw, whatever the name of OUT")
+      ->type_name("FORMAT")->check(CLI::IsMember({"npy", "raw"}));
+  verb.add_flag("--salvage", self->salvage, "decode what is not damaged; gaps become NaN, or 0 for integers");
+  verb.add_flag("--no-check", self->no_check, "do not compare decoded values with their checksum");
+  self->work.add_to(verb);
+  verb.add_flag("-f,--force", self->force, "replace OUT if it exists");
+  verb.add_flag("--json", self->json, "report as JSON");
+  verb.callback([self] { self->run(); });
+}
+
+}  // namespace leeway::cli

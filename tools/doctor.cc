@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The verb `doctor`: what this build is, what this machine offers, and whether the promises hold here.
+#include <hwy/targets.h>
+#include <zstd.h>
+
+#include <cmath>
+#include <limits>
+
+#include "leeway/quality/compare.h"
+#include "tools/cli.h"
+
+namespace leeway::cli {
+namespace {
+
+// A wave with everything that hurts: NaN, infinities, a fill value, denormals, a step.
+std::vector<float> hostile_wave(const Shape& shape) {
+  std::vector<float> values(size_t(shape.size()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(float(i) * 0.01f) + (i % 100 < 50 ? 0.0f : 3.0f);
+  const float specials[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                            -std::numeric_limits<float>::infinity(), 1e-42f, 1e20f};
+  for (size_t i = 0; i < values.size(); i += 97) values[i] = specials[i / 97 % 5];
+  return values;
+}
+
+// Empty if all is well.
+std::string trial(const std::string& recipe) {
+  const Shape shape{20, 30, 40};
+  const std::vector<float> values = hostile_wave(shape);
+  CompressOptions options;
+  options.recipe = recipe;
+  options.bound = Bound::rel(1e-3);
+  try {
+    const Bytes one = compress(values.data(), shape, options);
+    options.execution.threads = 3;
+    if (compress(values.data(), shape, options) != one) return "bytes depend on the number of threads";
+    const Array decoded = decompress(one);
+    const Info info = inspect(one);
+    const Comparison c = compare(view_of(values.data(), shape), View(decoded.data(), DType::f32, shape),
+                                 info.header.fills, false);
+    if (c.max_abs > info.header.abs_bound) return "the bound is broken";
+    if (c.special_mismatches > 0) return "special values are lost";
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& verb) {
+  const auto json = std::make_shared<bool>(false);
+  verb.add_flag("--json", *json, "report as JSON");
+  verb.callback([json] {
+    std::string targets;
+    for (int64_t bits = hwy::SupportedTargets() & HWY_TARGETS; bits != 0; bits &= bits - 1)
+      targets += (targets.empty() ? "" : " ") + std::string(hwy::TargetName(bits & -bits));
+    Json result;
+    result["version"] = version();
+    result["format_version"] = kFormatVersion;
+    result["compiler"] = __VERSION__;
+    result["simd_targets"] = targets;
+    result["cores"] = available_cores();
+    result["zstd"] = ZSTD_versionString();
+    bool healthy = true;
+    for (const NamedRecipe& named : named_recipes()) {
+      const std::string complaint = trial(std::string(named.name));
+      healthy &= complaint.empty();
+      result["recipes"][std::string(named.name)] = complaint.empty() ? "ok" : complaint;
+    }
+    result["healthy"] = healthy;
+    if (*json) {
+      fmt::print("{}\n", result.dump(2));
+    } else {
+      Report report;
+      report.add("leeway", fmt::format("{}, format version {}", version(), kFormatVersion));
+      report.add("compiler", __VERSION__);
+      report.add("SIMD targets", targets);
+      report.add("cores", std::to_string(available_cores()));
+      report.add("zstd", ZSTD_versionString());
+      for (const auto& [name, verdict] : result["recipes"].items()) report.add("recipe " + name, verdict);
+      report.add("verdict", healthy ? "healthy" : "something is wrong: please report the lines above");
+      report.print();
+    }
+    if (!healthy) throw Ended{kFailed};
+  });
+}
+
+}  // namespace leeway::cli

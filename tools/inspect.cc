@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/cli.h"
+
+namespace leeway::cli {
+namespace {
+
+Json to_json(const Info& info) {
+  const Header& header = info.header;
+  Json json;
+  json["format_version"] = kFormatVersion;
+  json["dtype"] = name_of(header.dtype);
+  json["shape"] = json_of(header.shape);
+  json["chunk"] = json_of(header.chunk);
+  json["chunks"] = info.chunks;
+  json["bound"] = {{"asked", json_of(header.bound)}, {"absolute", header.abs_bound}};
+  json["range"] = {header.min, header.max};
+  json["recipe"] = header.recipe;
+  json["fill_values"] = fills_text(header.fills, header.dtype);
+  json["max_error"] = info.statement.max_error;
+  json["special_values"] = info.statement.special;
+  json["exact_values"] = info.statement.exact;
+  json["decoded_hash"] = fmt::format("{:016x}", info.statement.decoded_hash);
+  json["input_bytes"] = header.shape.size() * size_of(header.dtype);
+  json["stream_bytes"] = info.stream_bytes;
+  json["ratio"] = double(header.shape.size() * size_of(header.dtype)) / double(info.stream_bytes);
+  return json;
+}
+
+void print(const Info& info) {
+  const Header& header = info.header;
+  const u64 bytes = header.shape.size() * size_of(header.dtype);
+  Report report;
+  report.add("array", fmt::format("{} {}, {}", name_of(header.dtype), to_string(header.shape), readable_bytes(bytes)));
+  report.add("stream", fmt::format("{}, ratio {:.2f}, format version {}", readable_bytes(info.stream_bytes),
+                                   double(bytes) / double(info.stream_bytes), kFormatVersion));
+  report.add("chunks", fmt::format("{} of {}", info.chunks, to_string(header.chunk)));
+  report.add("recipe", header.recipe);
+  report.add("bound", header.abs_bound > 0
+                          ? fmt::format("{} = {} absolute", to_string(header.bound), number(header.abs_bound))
+                          : to_string(header.bound) + " = lossless");
+  report.add("largest error", number(info.statement.max_error));
+  if (header.min != 0 || header.max != 0)
+    report.add("range", fmt::format("{} to {}", number(header.min), number(header.max)));
+  if (!header.fills.empty()) report.add("fill values", fills_text(header.fills, header.dtype));
+  report.add("special values", std::to_string(info.statement.special));
+  report.add("exact values", std::to_string(info.statement.exact));
+  report.add("decoded hash", fmt::format("{:016x}", info.statement.decoded_hash));
+  report.print();
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& verb) {
+  struct Inspect {
+    std::string input;
+    bool json = false;
+  };
+  const auto self = std::make_shared<Inspect>();
+  verb.add_option("IN", self->input, "stream")->required();
+  verb.add_flag("--json", self->json, "report as JSON");
+  verb.callback([self] {
+    const FileSource source(self->input);
+    const Info info = inspect(StreamReader(source));
+    if (self->json) fmt::print("{}\n", to_json(info).dump(2));
+    else print(info);
+  });
+}
+
+}  // namespace leeway::cli

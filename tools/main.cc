@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// leeway: the command line tool. One file a verb; this one is the table of verbs.
+#include "tools/cli.h"
+
+namespace leeway::cli {
+namespace {
+
+struct Verb {
+  const char* name;
+  const char* about;
+  void (*add)(CLI::App&);
+  const char* examples;
+};
+
+constexpr Verb kVerbs[] = {
+    {"compress", "compress an array within an error bound", add_compress,
+     "  leeway compress field_100x500x500.f32 --rel 1e-3\n"
+     "  leeway compress t.npy --abs 0.01 --fill -9999 -o t.lwy\n"
+     "  simulate | leeway compress - --shape 512x512 --dtype f64 --psnr 80 -o - > out.lwy"},
+    {"decompress", "restore an array, or a region of it", add_decompress,
+     "  leeway decompress t.lwy -o t.npy\n"
+     "  leeway decompress field.lwy --region 0:10,:,250 -o slice.npy\n"
+     "  leeway decompress damaged.lwy --salvage -o what_is_left.npy"},
+    {"inspect", "say what a stream holds", add_inspect, "  leeway inspect t.lwy\n  leeway inspect t.lwy --json"},
+    {"verify", "check a stream, against its original if given", add_verify,
+     "  leeway verify t.lwy\n  leeway verify t.lwy --against t.npy"},
+    {"compare", "measure how far two arrays are apart", add_compare,
+     "  leeway compare t.npy t.lwy\n  leeway compare a_64x64.f32 b_64x64.f32 --json"},
+    {"recipes", "list the named recipes", add_recipes, "  leeway recipes"},
+    {"stages", "list the stages of which recipes are made", add_stages, "  leeway stages\n  leeway stages --markdown"},
+    {"sample", "make a realistic field to try things on", add_sample,
+     "  leeway sample turbulence --shape 128x128x128\n  leeway sample climate --shape 720x1440 --seed 7 -o sst.npy"},
+    {"bench", "measure ratio and speed of recipes beside memcpy", add_bench,
+     "  leeway bench field_256x256x256.f32 --rel 1e-3 --recipes balanced,feedback --threads 1\n"
+     "  leeway bench t.npy --abs 0.01 --json"},
+    {"doctor", "check this installation", add_doctor, "  leeway doctor"},
+};
+
+int run(int argc, char** argv) {
+  CLI::App app("leeway: error-bounded lossy compression of scientific arrays");
+  app.set_version_flag("-V,--version", std::string("leeway ") + version());
+  app.require_subcommand(1);
+  app.set_help_flag("-h,--help", "print this help and exit");
+  app.footer(
+      "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 verification failed.\n"
+      "'leeway VERB --help' explains a verb, with examples.");
+  for (const Verb& verb : kVerbs) {
+    CLI::App& sub = *app.add_subcommand(verb.name, verb.about);
+    sub.footer(std::string("Examples:\n") + verb.examples);
+    verb.add(sub);
+  }
+  try {
+    app.parse(argc, argv);
+    return kFine;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    fmt::print(stderr, "leeway: {}\n", error.what());
+    return kUsage;
+  }
+}
+
+}  // namespace
+}  // namespace leeway::cli
+
+int main(int argc, char** argv) {
+  using namespace leeway;
+  try {
+    return cli::run(argc, argv);
+  } catch (const cli::Ended& ended) {
+    return ended.code;
+  } catch (const Error& error) {
+    fmt::print(stderr, "leeway: {}\n", error.what());
+    return error.code() == Errc::invalid_argument ? cli::kUsage : cli::kFailed;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "leeway: out of memory\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "leeway: {}\n", error.what());
+  }
+  return cli::kFailed;
+}

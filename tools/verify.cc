@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
+#include "leeway/quality/compare.h"
+#include "tools/array_file.h"
+#include "tools/cli.h"
+
+namespace leeway::cli {
+namespace {
+
+struct Finding {
+  double max_error = 0, squares = 0;
+  u64 special_mismatches = 0, compared = 0;
+  std::vector<std::string> complaints;
+};
+
+struct Verify {
+  std::string input, original;
+  bool json = false;
+  ArrayOptions array;
+  WorkOptions work;
+
+  void run() const {
+    const FileSource source(input);
+    const StreamReader stream(source);
+    Finding finding;
+    if (original.empty()) check_alone(stream, finding);
+    else check_against(stream, open_array(original, array).view, finding);
+    print(stream, finding);
+    if (!finding.complaints.empty()) throw Ended{kNotVerified};
+  }
+
+  // Decodes everything, chunk row by chunk row; the checksums of the decoded values are compared.
+  template <class F>
+  void for_each_slab(const StreamReader& stream, F&& f) const {
+    const Header& header = stream.header();
+    DecompressOptions options;
+    options.execution = work.execution("verifying");
+    options.execution.progress = nullptr;
+    const u64 extent = header.shape.rank() > 0 ? header.shape[0] : 1;
+    const u64 step = header.shape.rank() > 0 ? header.chunk[0] : 1;
+    if (header.shape.size() == 0) return;
+    for (u64 first = 0; first < extent; first += step) {
+      Box slab{{}, header.shape};
+      if (header.shape.rank() > 0) {
+        std::array<u64, kMaxRank> extents;
+        std::ranges::copy(header.shape.extents(), extents.begin());
+        extents[0] = std::min(step, extent - first);
+        slab = {{first}, Shape(std::span<const u64>(extents).first(header.shape.rank()))};
+      }
+      Array part(header.dtype, slab.shape);
+      decompress_into(stream, slab.first, part.view(), options);
+      f(slab, View(part.data(), part.dtype(), part.shape()));
+    }
+  }
+
+  void check_alone(const StreamReader& stream, Finding& finding) const {
+    for_each_slab(stream, [](const Box&, const View&) {});
+    const Statement& statement = *stream.statement();
+    if (statement.max_error > stream.header().abs_bound)
+      finding.complaints.push_back("the stream states a larger error than its bound");
+    finding.max_error = statement.max_error;
+  }
+
+  void check_against(const StreamReader& stream, const View& truth, Finding& finding) const {
+    const Header& header = stream.header();
+    if (truth.dtype != header.dtype || !(truth.shape == header.shape))
+      fail_usage(fmt::format("the stream holds {} {}, the original is {} {}", name_of(header.dtype),
+                             to_string(header.shape), name_of(truth.dtype), to_string(truth.shape)));
+    for_each_slab(stream, [&](const Box& slab, const View& decoded) {
+      const Comparison part = compare(truth.part(slab), decoded, header.fills, false);
+      finding.max_error = std::max(finding.max_error, part.max_abs);
+      finding.squares += part.l2 * part.l2;
+      finding.compared += part.compared;
+      finding.special_mismatches += part.special_mismatches;
+    });
+    const auto complain = [&](const std::string& text) { finding.complaints.push_back(text); };
+    if (finding.special_mismatches > 0)
+      complain(fmt::format("{} special values did not survive", finding.special_mismatches));
+    if (finding.max_error > header.abs_bound)
+      complain(fmt::format("the largest error {} exceeds the bound {}", number(finding.max_error), number(header.abs_bound)));
+    for (const Limit& limit : header.bound.limits()) check_limit(limit, header, finding, complain);
+    if (finding.max_error > stream.statement()->max_error)
+      complain(fmt::format("the largest error {} exceeds the stated {}", number(finding.max_error),
+                           number(stream.statement()->max_error)));
+  }
+
+  template <class F>
+  static void check_limit(const Limit& limit, const Header& header, const Finding& finding, F&& complain) {
+    const double range = header.max - header.min, rmse = std::sqrt(finding.squares / double(std::max<u64>(finding.compared, 1)));
+    if (limit.kind == BoundKind::psnr && rmse > 0 && 20 * std::log10(range / rmse) < limit.value)
+      complain(fmt::format("PSNR {:.4f} dB is below {}", 20 * std::log10(range / rmse), limit.value));
+    if (limit.kind == BoundKind::l2 && std::sqrt(finding.squares) > limit.value)
+      complain(fmt::format("the L2 norm of the error {} exceeds {}", std::sqrt(finding.squares), limit.value));
+    if (limit.kind == BoundKind::lossless && finding.max_error > 0) complain("it is not lossless");
+  }
+
+  void print(const StreamReader& stream, const Finding& finding) const {
+    const Header& header = stream.header();
+    if (json) {
+      Json result;
+      result["verified"] = finding.complaints.empty();
+      result["against_original"] = !original.empty();
+      result["bound"] = {{"asked", json_of(header.bound)}, {"absolute", header.abs_bound}};
+      result["max_error"] = finding.max_error;
+      result["stated_max_error"] = stream.statement()->max_error;
+      result["special_mismatches"] = finding.special_mismatches;
+      result["complaints"] = finding.complaints;
+      fmt::print("{}\n", result.dump(2));
+      return;
+    }
+    for (const std::string& complaint : finding.complaints) fmt::print(stderr, "leeway: {}\n", complaint);
+    if (!finding.complaints.empty() || work.quiet) return;
+    fmt::print("verified{}: largest error {} within {} ({})\n",
+               original.empty() ? ", all checksums match" : " against the original", number(finding.max_error),
+               number(header.abs_bound), to_string(header.bound));
+  }
+};
+
+}  // namespace
+
+void add_verify(CLI::App& verb) {
+  const auto self = std::make_shared<Verify>();
+  verb.add_option("IN", self->input, "stream")->required();
+  verb.add_option("--against", self->original, "the original array, raw or .npy")->type_name("ORIGINAL");
+  self->array.add_to(verb);
+  self->work.add_to(verb);
+  verb.add_flag("--json", self->json, "report as JSON");
+  verb.callback([self] { self->run(); });
+}
+
+}  // namespace leeway::cli
