@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/core/buffer.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <new>
 
@@ -12,13 +14,32 @@ constexpr size_t kKept = 16;
 
 thread_local BufferPool* current = nullptr;
 
+// Large blocks ask for huge pages: hundreds of times fewer faults when they are first touched.
+constexpr size_t kHugePage = size_t(2) << 20;
+constexpr auto kHugeAlignment = std::align_val_t(kHugePage);
+
+BufferPool::Block allocate(size_t bytes) {
+  if (bytes < kHugePage / 2) return {::operator new(bytes), bytes};
+  bytes = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  const BufferPool::Block block{::operator new(bytes, kHugeAlignment), bytes};
+#if defined(MADV_HUGEPAGE)
+  ::madvise(block.data, block.bytes, MADV_HUGEPAGE);  // a wish: it does not matter if it fails
+#endif
+  return block;
+}
+
+void release(BufferPool::Block block) noexcept {
+  if (block.bytes < kHugePage / 2) ::operator delete(block.data);
+  else ::operator delete(block.data, kHugeAlignment);
+}
+
 }  // namespace
 
 BufferPool::BufferPool() : outer_(std::exchange(current, this)) { free_.reserve(kKept); }
 
 BufferPool::~BufferPool() {
   current = outer_;
-  for (const Block& block : free_) ::operator delete(block.data);
+  for (const Block& block : free_) release(block);
 }
 
 BufferPool::Block BufferPool::take(size_t bytes) {
@@ -33,7 +54,7 @@ BufferPool::Block BufferPool::take(size_t bytes) {
       return found;
     }
   }
-  return {::operator new(bytes), bytes};
+  return allocate(bytes);
 }
 
 std::shared_ptr<void>* BufferPool::find(const void* type) {
@@ -48,7 +69,7 @@ void BufferPool::give(Block block) noexcept {
   if (current && block.bytes >= kSmallest && current->free_.size() < kKept)
     current->free_.push_back(block);
   else
-    ::operator delete(block.data);
+    release(block);
 }
 
 }  // namespace leeway

@@ -16,7 +16,7 @@
 namespace leeway {
 namespace {
 
-constexpr u64 kTargetChunkValues = u64(1) << 19;
+constexpr u64 kTargetChunkValues = u64(1) << 20;
 constexpr u64 kWorkingCopies = 5;  // buffers of the size of a chunk that a worker holds at its peak
 
 [[noreturn]] void fail(const std::string& message) { throw Error(Errc::invalid_argument, message); }
@@ -325,7 +325,8 @@ Shape default_chunk(const Shape& shape) {
   for (size_t axis = 0; axis < shape.rank(); ++axis) extents[axis] = std::max<u64>(shape[axis], 1);
   const std::span<u64> used = std::span(extents).first(shape.rank());
   while (Shape(std::span<const u64>(used)).size() > kTargetChunkValues) {
-    u64& longest = *std::ranges::max_element(used);  // the slowest of equals
+    // The slowest of equals. Long rows are good for the memory, so the last axis counts half.
+    u64& longest = *std::ranges::max_element(used, {}, [&](u64& extent) { return &extent == &used.back() ? extent / 2 : extent; });
     longest = longest / 2 + longest % 2;
   }
   return Shape(std::span<const u64>(used));
