@@ -1,0 +1,30 @@
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+get_property(test_sources GLOBAL PROPERTY LEEWAY_TEST_SOURCES)
+add_executable(leeway_tests ${test_sources} tests/promises_test.cc tests/hostile_test.cc tests/targets_test.cc
+                            tests/c_api_test.cc tests/golden_test.cc)
+leeway_flags(leeway_tests)
+target_compile_options(leeway_tests PRIVATE -Wno-dangling-else)  # GoogleTest's macros
+target_compile_definitions(leeway_tests PRIVATE LEEWAY_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
+target_link_libraries(leeway_tests PRIVATE leeway_objects GTest::gtest_main hwy::hwy)
+gtest_discover_tests(leeway_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+
+# Programs of the documentation: built against the library as a user would, and run.
+foreach(example hello own_stage own_pipeline)
+  add_executable(example_${example} examples/${example}.cc)
+  target_link_libraries(example_${example} PRIVATE leeway::leeway)
+  add_test(NAME example_${example} COMMAND example_${example})
+endforeach()
+add_executable(example_hello_c examples/hello.c)
+target_link_libraries(example_hello_c PRIVATE leeway::leeway m)
+add_test(NAME example_hello_c COMMAND example_hello_c)
+
+add_executable(leeway_torture tests/torture.cc)
+leeway_flags(leeway_torture)
+target_link_libraries(leeway_torture PRIVATE leeway_objects)
+add_test(NAME torture COMMAND leeway_torture 3000000)
+
+add_executable(leeway_make_golden EXCLUDE_FROM_ALL tests/golden/make_golden.cc)
+leeway_flags(leeway_make_golden)
+target_link_libraries(leeway_make_golden PRIVATE leeway_objects)

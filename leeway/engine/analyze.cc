@@ -8,6 +8,7 @@
 
 #include "leeway/core/buffer.h"
 #include "leeway/preprocess/mask.h"
+#include "leeway/quantize/linear.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "leeway/engine/analyze.cc"
@@ -143,7 +144,10 @@ bool is_customary_fill(T value) {
   constexpr double kCustomary[] = {1e20,  -1e20, 1e30,   -1e30,   1e33,   1e34,   -1e34,  1e35,   1e36,
                                    9.969209968386869e36, -999,    -9999,  -99999, 999999, 99999,  9999,
                                    -32767, -32768, -2147483647.0, -2147483648.0, 32767, 65535};
-  return std::ranges::any_of(kCustomary, [&](double fill) { return double(value) == double(T(fill)); });
+  return std::ranges::any_of(kCustomary, [&](double fill) {
+    if constexpr (std::is_floating_point_v<T>) return value == T(fill);
+    else return double(value) == fill;
+  });
 }
 
 template <class T>
@@ -155,8 +159,16 @@ bool is_fill(T value, u64 count, T low, T high) {  // against the others' range
   return is_customary_fill(value) || std::abs(v) >= 1e9 * std::max(std::abs(l), std::abs(h));
 }
 
+// The value that stands for `value` at this bound.
 template <class T>
-Analysis conclude(const Summary<T>& all, std::vector<u64> fills, bool detect) {
+T quantized(T value, double abs_bound) {
+  Code<T> code;
+  if (abs_bound > 0) LinearGrid<T>(abs_bound).quantize(value, Predicted<T>(0), code);
+  return value;
+}
+
+template <class T>
+Analysis conclude(const Summary<T>& all, std::vector<u64> fills, bool detect, double abs_bound) {
   using C = Compared<T>;
   Analysis analysis;
   size_t low = 0, high = 0;  // entries taken as fill values
@@ -165,12 +177,15 @@ Analysis conclude(const Summary<T>& all, std::vector<u64> fills, bool detect) {
   const auto some_left = [&](size_t l, size_t h) {
     return l < lowest.size() && h < highest.size() && lowest[l].value <= highest[h].value;
   };
+  const auto looks_like_fill = [&](const auto& entry, C l, C h) {
+    return is_fill(entry.value, entry.count, C(quantized(T(l), abs_bound)), C(quantized(T(h), abs_bound)));
+  };
   while (detect) {
-    if (some_left(low, high + 1) && is_fill(highest[high].value, highest[high].count, lowest[low].value,
-                                            highest[high + 1].value)) {
+    if (some_left(low, high + 1) &&
+        looks_like_fill(highest[high], lowest[low].value, highest[high + 1].value)) {
       found(highest[high++].value);
-    } else if (some_left(low + 1, high) && is_fill(lowest[low].value, lowest[low].count,
-                                                   lowest[low + 1].value, highest[high].value)) {
+    } else if (some_left(low + 1, high) &&
+               looks_like_fill(lowest[low], lowest[low + 1].value, highest[high].value)) {
       found(lowest[low++].value);
     } else {
       break;
@@ -206,8 +221,8 @@ struct Slabs {
 };
 
 template <class T>
-Analysis analyze_typed(const View& view, std::vector<u64> declared, bool detect, unsigned threads,
-                       const Executor& executor) {
+Analysis analyze_typed(const View& view, std::vector<u64> declared, bool detect, double abs_bound,
+                       unsigned threads, const Executor& executor) {
   const Mask mask{.params = {}, .fills = declared};
   const Slabs slabs(view.shape);
   std::vector<Summary<T>> summaries(slabs.count);
@@ -226,15 +241,15 @@ Analysis analyze_typed(const View& view, std::vector<u64> declared, bool detect,
   });
   Summary<T> all;
   for (const Summary<T>& summary : summaries) all.add(summary);
-  return conclude<T>(all, std::move(declared), detect);
+  return conclude<T>(all, std::move(declared), detect, abs_bound);
 }
 
 }  // namespace
 
-Analysis analyze(const View& view, std::vector<u64> declared, bool detect, unsigned threads,
+Analysis analyze(const View& view, std::vector<u64> declared, bool detect, double abs_bound, unsigned threads,
                  const Executor& executor) {
   return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
-    return analyze_typed<T>(view, std::move(declared), detect, threads, executor);
+    return analyze_typed<T>(view, std::move(declared), detect, abs_bound, threads, executor);
   });
 }
 

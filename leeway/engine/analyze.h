@@ -3,7 +3,8 @@
 //
 // A fill value is found if it is the lowest or highest finite value, occurs at least twice, lies further
 // from all other values than those lie from each other, and is either a customary one (1e20, -9999, the
-// netCDF default, ...) or at least 1e9 times as large as they are.
+// netCDF default, ...) or at least 1e9 times as large as they are. With an absolute bound the others are
+// taken as quantized: decoded data, compressed again, must lead to the same finding.
 #pragma once
 
 #include <vector>
@@ -19,8 +20,8 @@ struct Analysis {
   bool any_special = false;  // NaN, infinities or fill values
 };
 
-// Declared fill values are bit patterns; none are looked for unless `detect`.
-Analysis analyze(const View& view, std::vector<u64> declared, bool detect, unsigned threads,
+// Declared fill values are bit patterns; none are looked for unless `detect`. `abs_bound` is 0 if not known.
+Analysis analyze(const View& view, std::vector<u64> declared, bool detect, double abs_bound, unsigned threads,
                  const Executor& executor);
 
 }  // namespace leeway

@@ -1,1 +1,25 @@
-#include <gtest/gtest.h>
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/lossless/zstd.h"
+
+#include "leeway/lossless/lossless_test.h"
+
+namespace leeway::test {
+namespace {
+
+TEST(Zstd, RoundTripsAndSurvivesDamage) {
+  check_lossless(Zstd());
+  Zstd strong;
+  strong.params.level = 19;
+  check_lossless(strong);
+}
+
+TEST(Zstd, RefusesMoreThanTheLimit) {
+  const Bytes zeros(100000);
+  Writer out;
+  Zstd().compress(zeros, out);
+  Writer back;
+  EXPECT_THROW(Zstd().decompress(out.bytes(), 99999, back), Error);
+}
+
+}  // namespace
+}  // namespace leeway::test

@@ -1,1 +1,92 @@
-#include <gtest/gtest.h>
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/predict/lorenzo.h"
+
+#include "tests/support.h"
+
+namespace leeway::test {
+namespace {
+
+// The definition: the product of differences over all corners, by inclusion and exclusion.
+template <class U>
+U residual_at(const std::vector<U>& values, const Shape& shape, const Index& at, int order) {
+  static constexpr int kWeights[3][3] = {{}, {1, -1, 0}, {1, -2, 1}};
+  U sum = 0;
+  std::array<u64, kMaxRank> extents;
+  for (size_t axis = 0; axis < shape.rank(); ++axis) extents[axis] = std::min<u64>(u64(order), at[axis]) + 1;
+  for_each_outer(Shape(std::span<const u64>(extents).first(shape.rank())), 0, [&](const Index& shift) {
+    int weight = 1;
+    size_t position = 0;
+    for (size_t axis = 0; axis < shape.rank(); ++axis) {
+      weight *= kWeights[order][shift[axis]];
+      position = position * size_t(shape[axis]) + size_t(at[axis] - shift[axis]);
+    }
+    sum += U(weight) * values[position];
+  });
+  return sum;
+}
+
+TEST(Lorenzo, EqualsInclusionAndExclusion) {
+  for (const Shape& full : shapes())
+    for (const int order : {1, 2}) {
+      const Shape shape = full.squeezed();
+      std::mt19937_64 random(1);
+      std::vector<u64> values(size_t(shape.size()));
+      for (u64& value : values) value = random();
+      auto transformed = values;
+      Lorenzo lorenzo;
+      lorenzo.params.order = order;
+      lorenzo.forward(Field<u64>{transformed.data(), shape});
+      size_t i = 0;
+      for_each_outer(shape, 0, [&](const Index& at) {
+        ASSERT_EQ(transformed[i++], residual_at(values, shape, at, order)) << to_string(shape);
+      });
+      lorenzo.backward(Field<u64>{transformed.data(), shape});
+      ASSERT_EQ(transformed, values) << to_string(shape);
+    }
+}
+
+TEST(Lorenzo, LongRowsAreCutInPieces) {
+  for (const Shape& shape : {Shape{10000}, Shape{3, 5000}, Shape{2, 3, 4097}}) {
+    std::vector<u32> values(size_t(shape.size()));
+    std::mt19937 random(2);
+    for (u32& value : values) value = u32(random());
+    auto transformed = values;
+    const Lorenzo lorenzo;
+    lorenzo.forward(Field<u32>{transformed.data(), shape});
+    size_t i = 0;
+    for_each_outer(shape, 0, [&](const Index& at) { ASSERT_EQ(transformed[i++], residual_at(values, shape, at, 1)); });
+    lorenzo.backward(Field<u32>{transformed.data(), shape});
+    EXPECT_EQ(transformed, values);
+  }
+}
+
+// Takes values as they are and records the predictions.
+struct Recorder {
+  std::vector<u64> predictions{};
+  void point(i32&, u64 predicted) { predictions.push_back(predicted); }
+};
+
+TEST(Lorenzo, WalkPredictsTheSame) {
+  for (const Shape& full : shapes())
+    for (const int order : {1, 2})
+      for (const int axes : {1, 2, 8}) {
+        const Shape shape = full.squeezed();
+        std::vector<i32> values(size_t(shape.size()));
+        std::mt19937 random(4);
+        for (i32& value : values) value = i32(random());
+        Lorenzo lorenzo;
+        lorenzo.params.order = order;
+        lorenzo.params.axes = axes;
+        Recorder recorder;
+        lorenzo.walk(Field<i32>{values.data(), shape}, recorder);
+        std::vector<u64> integers;
+        for (const i32 value : values) integers.push_back(u64(i64(value)));
+        auto residuals = integers;
+        lorenzo.forward(Field<u64>{residuals.data(), shape});
+        for (size_t i = 0; i < values.size(); ++i)
+          ASSERT_EQ(recorder.predictions[i] + residuals[i], integers[i]) << to_string(shape) << " at " << i;
+      }
+}
+
+}  // namespace
+}  // namespace leeway::test

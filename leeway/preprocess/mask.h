@@ -2,7 +2,8 @@
 // Mask: takes special values out of the way of prediction and puts them back bit for bit.
 //
 // Special are NaN, the infinities and the fill values of the array. Each is replaced by the value before
-// it in row-major order, so that prediction does not see a step. Part of every recipe.
+// it in row-major order, so that prediction does not see a step. Part of every recipe. In feedback order a
+// predictor does better: a special value becomes whatever is predicted for it (recipe/transform.h).
 #pragma once
 
 #include <algorithm>
@@ -41,17 +42,20 @@ struct Mask {
     return is_nonfinite(value) || std::ranges::find(fills, u64(bits_of(value))) != fills.end();
   }
 
-  // Returns the number of special values.
+  // Returns which values are special, one byte each; nothing if none is.
   template <class T>
-  size_t forward(Field<T> field, Writer& side) const {
+  std::vector<u8> forward(Field<T> field, Writer& side) const {
     Patches<T> patches;
+    std::vector<u8> special;
     if (is_needed && any_special(field)) {
+      special.resize(field.size());
       size_t position = 0;
       T before{};
       bool known = false;
       for (T& value : field.values()) {
         if (is_special(value)) {
           patches.add(position, value);
+          special[position] = 1;
           value = before;
         } else {
           before = value;
@@ -62,7 +66,7 @@ struct Mask {
       }
     }
     patches.write(side);
-    return patches.count();
+    return special;
   }
 
   template <class T>

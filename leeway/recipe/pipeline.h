@@ -197,16 +197,18 @@ struct Pipeline {
   // Everything before coding: the sections of the body but the last, and the codes.
   ChunkReport reduce(Field<T> field, double bound, const Mask& mask, Writer& body, Codes<Code<T>>& codes) const {
     ChunkReport report;
-    Writer special;
-    report.special = mask.forward(field, special);
-    put_section(body, special.bytes());
+    Writer masked;
+    std::vector<u8> special = mask.forward(field, masked);
+    report.special = u64(std::ranges::count(special, u8(1)));
+    put_section(body, masked.bytes());
+    if (!preprocessors.empty()) special.clear();  // they may move values
     std::vector<Writer> sides(preprocessors.size());
     for (size_t i = 0; i < preprocessors.size(); ++i) {
       preprocessors[i]->forward(field, sides[i]);
       put_section(body, sides[i].bytes());
     }
     Patches<T> exact;
-    report.max_error = transform->forward(field, bound, codes, exact);
+    report.max_error = transform->forward(field, bound, special, codes, exact);
     report.exact = exact.count();
     Writer patches;
     exact.write(patches);
@@ -216,7 +218,7 @@ struct Pipeline {
       Reader side(sides[i].bytes());
       preprocessors[i]->backward(field, side);
     }
-    Reader again(special.bytes());
+    Reader again(masked.bytes());
     mask.backward(field, again);
     return report;
   }

@@ -36,8 +36,10 @@ template <class T>
 class Transform {
  public:
   virtual ~Transform() = default;
-  // Leaves in `field` exactly what backward() will give. Returns the largest error.
-  virtual double forward(Field<T> field, double bound, Codes<Code<T>>& codes, Patches<T>& exact) const = 0;
+  // Leaves in `field` exactly what backward() will give. Returns the largest error. `special` is empty or
+  // says which values do not matter, because the mask will put them back.
+  virtual double forward(Field<T> field, double bound, std::span<const u8> special, Codes<Code<T>>& codes,
+                         Patches<T>& exact) const = 0;
   virtual void backward(Field<T> field, double bound, CodeSource<Code<T>>& codes,
                         const Patches<T>& exact) const = 0;
 };
@@ -48,7 +50,8 @@ class Dual final : public Transform<T> {
  public:
   Dual(Q quantizer, P predictor) : quantizer_(std::move(quantizer)), predictor_(std::move(predictor)) {}
 
-  double forward(Field<T> field, double bound, Codes<Code<T>>& codes, Patches<T>& exact) const override {
+  double forward(Field<T> field, double bound, std::span<const u8>, Codes<Code<T>>& codes,
+                 Patches<T>& exact) const override {
     codes.values = Buffer<Code<T>>(field.size());
     const double max_error =
         quantizer_.template at<T>(bound).quantize(field.values(), std::span(codes.values), exact);
@@ -81,9 +84,10 @@ class Feedback final : public Transform<T> {
  public:
   Feedback(P predictor, Q quantizer) : predictor_(std::move(predictor)), quantizer_(std::move(quantizer)) {}
 
-  double forward(Field<T> field, double bound, Codes<Code<T>>& codes, Patches<T>& exact) const override {
+  double forward(Field<T> field, double bound, std::span<const u8> special, Codes<Code<T>>& codes,
+                 Patches<T>& exact) const override {
     codes.values = Buffer<Code<T>>(field.size());
-    Quantize visit{quantizer_.template at<T>(bound), field.data, codes};
+    Quantize visit{quantizer_.template at<T>(bound), field.data, special.empty() ? nullptr : special.data(), codes};
     predictor_.walk(field, visit);
     std::ranges::sort(visit.exact, {}, &std::pair<size_t, T>::first);
     for (const auto& [position, value] : visit.exact) exact.add(position, value);
@@ -100,6 +104,7 @@ class Feedback final : public Transform<T> {
   struct Quantize {
     Grid grid;
     T* base;
+    const u8* special;
     Codes<Code<T>>& codes;
     size_t count = 0;
     double max_error = 0;
@@ -108,7 +113,11 @@ class Feedback final : public Transform<T> {
     void point(T& value, Predicted<T> predicted) {
       const T original = value;
       Code<T>& code = codes.values[count++];
-      if (grid.quantize(value, predicted, code)) {
+      if (special && special[&value - base]) {
+        // Code 0, whatever is predicted: decoded data compressed again must take the same way.
+        code = 0;
+        value = grid.recover(predicted, 0);
+      } else if (grid.quantize(value, predicted, code)) {
         max_error = std::max(max_error, error_between(original, value));
       } else {
         code = kExactCode<Code<T>>;

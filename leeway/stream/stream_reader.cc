@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/stream/stream_reader.h"
 
+#include <algorithm>
+
 #include "leeway/core/hash.h"
 
 namespace leeway {
+namespace {
+
+// At least one chunk in so many must be left: a few bytes must not ask for terabytes of gaps.
+constexpr u64 kSalvageable = 64;
+
+}  // namespace
 
 StreamReader::StreamReader(const ByteSource& source, OnDamage on_damage) : source_(source) {
   Bytes storage;
@@ -37,8 +45,7 @@ void StreamReader::read_index(u64 first_frame, u64 chunks) {
 }
 
 void StreamReader::search_frames(u64 first_frame, u64 chunks) {
-  if (chunks > source_.size() / kFrameHeadBytes + 1 && chunks > u64(1) << 24)
-    fail_corrupt("the header asks for more chunks than a stream of this size can have");
+  if (chunks / kSalvageable > source_.size() / kFrameHeadBytes + 1) fail_corrupt("too little is left to salvage");
   offsets_.assign(size_t(chunks), 0);
   Bytes storage;
   const ByteView all = source_.read(0, source_.size(), storage);
@@ -56,6 +63,8 @@ void StreamReader::search_frames(u64 first_frame, u64 chunks) {
     }
     at = find_frame(all, next);
   }
+  const auto found = chunks - u64(std::ranges::count(offsets_, u64(0)));
+  if (chunks / kSalvageable > found) fail_corrupt("too little is left to salvage");
 }
 
 StreamReader::Chunk StreamReader::read_chunk(u64 ordinal, Bytes& storage) const {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pipelines at compile time, with a preprocessor and a predictor of your own.
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "leeway/encode/huffman.h"
+#include "leeway/leeway.hpp"
+#include "leeway/lossless/zstd.h"
+
+// A preprocessor: subtracts the mean. It rounds, so the engine checks every value behind it against the
+// bound and keeps a chunk without loss if one does not fit.
+struct Center {
+  static constexpr std::string_view kName = "center";
+  static constexpr std::string_view kAbout = "subtracts the mean";
+  static constexpr leeway::Kind kKind = leeway::Kind::preprocessor;
+  leeway::NoParams params;
+
+  void forward(leeway::Field<double> field, leeway::Writer& side) const {
+    double mean = 0;
+    for (const double value : field.values()) mean += value / double(field.size());
+    for (double& value : field.values()) value -= mean;
+    side.put(mean);
+  }
+  void backward(leeway::Field<double> field, leeway::Reader& side) const {
+    const auto mean = side.get<double>();
+    for (double& value : field.values()) value += mean;
+  }
+};
+
+// A predictor: the value before. walk() is all the feedback order needs; it serves both directions.
+struct Previous {
+  static constexpr std::string_view kName = "previous";
+  static constexpr std::string_view kAbout = "the value before";
+  static constexpr leeway::Kind kKind = leeway::Kind::predictor;
+  leeway::NoParams params;
+
+  template <class T, class Visit>
+  void walk(leeway::Field<T> field, Visit&& visit) const {
+    leeway::Predicted<T> before{};
+    for (T& value : field.values()) {
+      visit.point(value, before);  // leaves in `value` what the decoder will have
+      before = leeway::Predicted<T>(value);
+    }
+  }
+};
+
+int main() {
+  const leeway::Shape shape{100000};
+  std::vector<double> series(shape.size());
+  for (size_t i = 0; i < series.size(); ++i) series[i] = 1e4 + std::sin(0.01 * double(i));
+
+  const leeway::Compressor<double, Center, Previous, leeway::Linear, leeway::Huffman, leeway::Zstd> compressor;
+  const leeway::Bytes stream = compressor.compress(series.data(), shape, leeway::Bound::abs(1e-6));
+  const leeway::Array decoded = compressor.decompress(stream);
+  std::printf("%s: ratio %.1f\n", compressor.recipe().c_str(), double(series.size() * 8) / double(stream.size()));
+  for (size_t i = 0; i < series.size(); ++i)
+    if (!(std::abs(series[i] - decoded.as<double>()[i]) <= 1e-6)) return 1;
+  return 0;
+}

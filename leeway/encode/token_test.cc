@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/encode/token.h"
+
+#include "leeway/encode/encoder_test.h"
+
+namespace leeway::test {
+namespace {
+
+template <class I>
+void check_tokens() {
+  for (const std::vector<I>& codes : code_samples<I>()) {
+    std::vector<u8> tokens(codes.size());
+    const Writer raw = tokenize(std::span<const I>(codes), std::span(tokens));
+    std::vector<I> decoded(codes.size());
+    detokenize(tokens, raw.bytes(), std::span(decoded));
+    ASSERT_EQ(decoded, codes);
+    for (size_t i = 0; i < codes.size(); ++i)
+      if (zigzag(codes[i]) < kDirectTokens) ASSERT_EQ(tokens[i], zigzag(codes[i]));
+  }
+}
+
+TEST(Token, RoundTrips) {
+  check_tokens<i32>();
+  check_tokens<i64>();
+}
+
+TEST(Token, IsAsSpecified) {
+  const i32 codes[] = {300};
+  u8 token;
+  const Writer raw = tokenize(std::span<const i32>(codes), std::span(&token, 1));
+  EXPECT_EQ(token, 136);
+  ASSERT_EQ(raw.size(), 1u);
+  EXPECT_EQ(raw.bytes()[0], 0b1011000);
+}
+
+TEST(Token, RefusesWrongRawBits) {
+  const u8 tokens[] = {136};
+  i32 code;
+  EXPECT_THROW(detokenize(tokens, {}, std::span(&code, 1)), Error);
+  const u8 too_many[] = {0, 0}, padded[] = {0x80};
+  EXPECT_THROW(detokenize(tokens, too_many, std::span(&code, 1)), Error);
+  EXPECT_THROW(detokenize(tokens, padded, std::span(&code, 1)), Error);
+  const u8 outside[] = {255};
+  EXPECT_THROW(detokenize(outside, too_many, std::span(&code, 1)), Error);
+}
+
+}  // namespace
+}  // namespace leeway::test

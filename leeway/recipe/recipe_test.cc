@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/recipe/recipe.h"
+
+#include <set>
+
+#include "tests/support.h"
+
+namespace leeway::test {
+namespace {
+
+std::string complaint(const std::string& recipe) {
+  try {
+    parse_recipe(recipe);
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::invalid_argument);
+    return error.what();
+  }
+}
+
+TEST(Recipe, TextComesBack) {
+  for (const char* text : {"linear+lorenzo+huffman+zstd", "lorenzo:order=2,axes=3+linear+huffman+zstd:level=-3", "zstd"})
+    EXPECT_EQ(to_string(parse_recipe(text)), text);
+  EXPECT_EQ(to_string(parse_recipe("linear+lorenzo:order=1+zstd:level=1")), "linear+lorenzo+zstd");
+}
+
+TEST(Recipe, NamesStandForRecipes) {
+  std::set<std::string_view> names;
+  for (const NamedRecipe& named : named_recipes()) {
+    EXPECT_EQ(to_string(parse_recipe(named.name)), to_string(parse_recipe(named.recipe)));
+    EXPECT_TRUE(names.insert(named.name).second);
+  }
+  for (const StageInfo& stage : all_stages()) EXPECT_TRUE(names.insert(stage.name).second) << stage.name;
+}
+
+TEST(Recipe, ErrorsSayWhatIsWrongAndWhatExists) {
+  EXPECT_NE(complaint("lorenso+linear").find("there is no stage or recipe 'lorenso'; there are: lorenzo, linear"),
+            std::string::npos);
+  EXPECT_NE(complaint("huffman+linear").find("'linear' (quantizer) cannot follow 'huffman' (encoder)"), std::string::npos);
+  EXPECT_NE(complaint("linear+lorenzo+linear").find("at most one quantizer"), std::string::npos);
+  EXPECT_NE(complaint("lorenzo:order=9").find("order must be between 1 and 2"), std::string::npos);
+  EXPECT_NE(complaint("lorenzo:order").find("expected key=number"), std::string::npos);
+  EXPECT_NE(complaint("lorenzo:").find("nothing follows"), std::string::npos);
+  EXPECT_NE(complaint("linear++zstd").find("a stage is missing"), std::string::npos);
+  EXPECT_NE(complaint("").find("empty"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace leeway::test

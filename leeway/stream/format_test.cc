@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/stream/format.h"
+
+#include "tests/support.h"
+
+namespace leeway::test {
+namespace {
+
+Header sample_header() {
+  Header header;
+  header.dtype = DType::i16;
+  header.shape = {7, 1, 9};
+  header.chunk = {4, 1, 9};
+  header.bound = Bound::rel(1e-3) && Bound::psnr(70);
+  header.abs_bound = 2.5;
+  header.min = -3;
+  header.max = 2497;
+  header.recipe = "linear+huffman";
+  header.fills = {1, 0xffff};
+  return header;
+}
+
+TEST(Format, HeaderComesBack) {
+  const Header header = sample_header();
+  Writer out;
+  write(header, out);
+  EXPECT_EQ(header_bytes(out.bytes().first(kPreambleBytes)), out.size());
+  const Header read = read_header(out.bytes());
+  EXPECT_EQ(read.dtype, header.dtype);
+  EXPECT_EQ(read.shape, header.shape);
+  EXPECT_EQ(read.chunk, header.chunk);
+  EXPECT_EQ(read.bound.limits(), header.bound.limits());
+  EXPECT_EQ(read.abs_bound, header.abs_bound);
+  EXPECT_EQ(read.recipe, header.recipe);
+  EXPECT_EQ(read.fills, header.fills);
+}
+
+TEST(Format, EveryDamagedHeaderByteIsNoticed) {
+  Writer out;
+  write(sample_header(), out);
+  for (size_t i = 0; i < out.size(); ++i) {
+    Bytes damaged(out.bytes().begin(), out.bytes().end());
+    damaged[i] ^= 0x10;
+    EXPECT_THROW(read_header(damaged), Error);
+  }
+}
+
+TEST(Format, OtherFilesAreToldApart) {
+  const std::string text = "this is not a stream, really";
+  try {
+    header_bytes({reinterpret_cast<const u8*>(text.data()), 16});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "this is not a leeway stream");
+  }
+}
+
+TEST(Format, ChunksCoverTheArrayOnce) {
+  const Header header = sample_header();
+  EXPECT_EQ(header.grid(), Shape({2, 1, 1}));
+  EXPECT_EQ(header.chunk_box(1).shape, Shape({3, 1, 9}));
+  EXPECT_EQ(header.chunk_box(1).first[0], 4u);
+}
+
+TEST(Format, TailComesBack) {
+  Tail tail{{5, 0, u64(1) << 40}, {0.5, 1, 2, 3}};
+  Writer out;
+  write(tail, out);
+  EXPECT_EQ(tail_bytes(out.bytes().last(kTailEndBytes)), out.size());
+  const Tail read = read_tail(out.bytes(), 3);
+  EXPECT_EQ(read.payload_bytes, tail.payload_bytes);
+  EXPECT_EQ(read.statement.max_error, 0.5);
+  EXPECT_THROW(read_tail(out.bytes(), 2), Error);
+}
+
+}  // namespace
+}  // namespace leeway::test

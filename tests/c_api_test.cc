@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <thread>
+
+#include "leeway/leeway.h"
+#include "tests/support.h"
+
+namespace leeway::test {
+namespace {
+
+struct Context {
+  leeway_context* c = leeway_create();
+  ~Context() { leeway_destroy(c); }
+  operator leeway_context*() { return c; }
+};
+
+TEST(CApi, RoundTripsWithStrides) {
+  Context c;
+  ASSERT_EQ(leeway_set_bound(c, "abs", 1e-3), LEEWAY_OK);
+  auto values = make_field<double>({20, 30}, Texture::smooth);
+  const u64 shape[] = {30, 20};
+  const i64 strides[] = {8, 30 * 8};  // transposed
+  const leeway_array array = {values.data(), LEEWAY_F64, 2, shape, strides};
+  leeway_buffer* stream = nullptr;
+  ASSERT_EQ(leeway_compress(c, &array, &stream), LEEWAY_OK) << leeway_message(c);
+  leeway_info info;
+  ASSERT_EQ(leeway_inspect(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &info), LEEWAY_OK);
+  EXPECT_EQ(info.rank, 2);
+  EXPECT_EQ(info.shape[0], 30u);
+  EXPECT_EQ(info.abs_bound, 1e-3);
+  EXPECT_STREQ(info.recipe, "linear+lorenzo+huffman+zstd");
+  std::vector<double> out(600), region(6);
+  const leeway_array target = {out.data(), LEEWAY_F64, 2, shape, strides};
+  ASSERT_EQ(leeway_decompress(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &target), LEEWAY_OK);
+  expect_within<double>(values, out, 1e-3, {}, "C");
+  const u64 first[] = {4, 5}, part[] = {2, 3};
+  const leeway_array piece = {region.data(), LEEWAY_F64, 2, part, nullptr};
+  ASSERT_EQ(leeway_decompress_region(c, leeway_buffer_data(stream), leeway_buffer_size(stream), first, &piece), LEEWAY_OK);
+  EXPECT_EQ(region[4], out[6 * 30 + 5]);
+  leeway_buffer_free(stream);
+}
+
+TEST(CApi, CompressesIntoMemoryOfTheCaller) {
+  Context c;
+  leeway_set_bound(c, "rel", 1e-3);
+  auto values = make_field<float>({1000}, Texture::noise);
+  const u64 shape[] = {1000};
+  const leeway_array array = {values.data(), LEEWAY_F32, 1, shape, nullptr};
+  size_t capacity = 0, size = 0;
+  ASSERT_EQ(leeway_max_compressed_size(c, &array, &capacity), LEEWAY_OK);
+  std::vector<u8> room(capacity);
+  EXPECT_EQ(leeway_compress_into(c, &array, room.data(), room.size(), &size), LEEWAY_OK);
+  EXPECT_LE(size, capacity);
+  EXPECT_EQ(leeway_compress_into(c, &array, room.data(), 100, &size), LEEWAY_TOO_SMALL);
+}
+
+TEST(CApi, ErrorsHaveACodeAndAMessage) {
+  Context c;
+  EXPECT_EQ(leeway_set_bound(c, "abs", -1), LEEWAY_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(leeway_message(c)), "");
+  EXPECT_EQ(leeway_set_bound(c, "absolute", 1), LEEWAY_INVALID_ARGUMENT);
+  EXPECT_EQ(leeway_set_recipe(c, "nonsense"), LEEWAY_INVALID_ARGUMENT);
+  EXPECT_EQ(leeway_set_recipe(nullptr, "balanced"), LEEWAY_INVALID_ARGUMENT);
+  leeway_info info;
+  EXPECT_EQ(leeway_inspect(c, "garbage", 7, &info), LEEWAY_CORRUPT);
+  float x = 1;
+  const u64 shape[] = {1};
+  const leeway_array array = {&x, LEEWAY_F32, 1, shape, nullptr};
+  leeway_buffer* stream;
+  EXPECT_EQ(leeway_compress(c, &array, &stream), LEEWAY_INVALID_ARGUMENT);  // no bound yet
+  EXPECT_NE(std::string(leeway_message(c)).find("bound"), std::string::npos);
+  const leeway_array wrong = {&x, leeway_dtype(99), 1, shape, nullptr};
+  EXPECT_EQ(leeway_compress(c, &wrong, &stream), LEEWAY_INVALID_ARGUMENT);
+}
+
+TEST(CApi, ExecutorAndProgressOfTheHost) {
+  Context c;
+  leeway_set_bound(c, "abs", 0.1);
+  leeway_set_threads(c, 4);
+  int runs = 0;
+  leeway_set_executor(
+      c,
+      [](void* host, unsigned count, leeway_work work, void* data) {
+        ++*static_cast<int*>(host);
+        std::vector<std::jthread> threads;
+        for (unsigned i = 0; i < count; ++i) threads.emplace_back([=] { work(data, i); });
+      },
+      &runs);
+  auto values = make_field<float>({3000, 1000}, Texture::noise);
+  const u64 shape[] = {3000, 1000};
+  const leeway_array array = {values.data(), LEEWAY_F32, 2, shape, nullptr};
+  leeway_buffer* stream = nullptr;
+  ASSERT_EQ(leeway_compress(c, &array, &stream), LEEWAY_OK);
+  leeway_buffer_free(stream);
+  EXPECT_GE(runs, 1);
+  leeway_set_progress(c, [](void*, double) { return 0; }, nullptr);
+  EXPECT_EQ(leeway_compress(c, &array, &stream), LEEWAY_CANCELED);
+}
+
+TEST(CApi, ContextsAreIndependent) {
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      Context c;
+      leeway_set_bound(c, "abs", std::pow(10.0, -t));
+      auto values = make_field<float>({5000}, Texture::smooth, unsigned(t));
+      const u64 shape[] = {5000};
+      const leeway_array array = {values.data(), LEEWAY_F32, 1, shape, nullptr};
+      for (int i = 0; i < 20; ++i) {
+        leeway_buffer* stream = nullptr;
+        ASSERT_EQ(leeway_compress(c, &array, &stream), LEEWAY_OK);
+        leeway_info info;
+        ASSERT_EQ(leeway_inspect(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &info), LEEWAY_OK);
+        EXPECT_EQ(info.abs_bound, std::pow(10.0, -t));
+        leeway_buffer_free(stream);
+      }
+    });
+}
+
+TEST(CApi, KnowsItsVersion) { EXPECT_STREQ(leeway_version(), version()); }
+
+}  // namespace
+}  // namespace leeway::test

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes the golden streams. Run after a change of format (scripts/golden.sh), never to make a test pass.
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "leeway/leeway.hpp"
+
+namespace leeway {
+namespace {
+
+void save(const std::string& path, const void* data, size_t bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(static_cast<const char*>(data), std::streamsize(bytes));
+}
+
+// Whole numbers only, so that no library function decides what the streams hold.
+template <class T>
+std::vector<T> make_values(const Shape& shape, bool special) {
+  std::vector<T> values(size_t(shape.size()));
+  u64 state = 12345;
+  i64 walk = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    walk += i64(state >> 33) % 7 - 3;
+    const i64 x = walk + i64(i % 17) * i64(i % 17) / 8;
+    if constexpr (is_floating<T>) values[i] = T(float(x) / 8);
+    else values[i] = T(x & 0x7f);
+    if (!special || state >> 60 != 0) continue;
+    if constexpr (is_floating<T>)
+      values[i] = i % 3 == 0 ? std::bit_cast<T>(Bits<T>(~Bits<T>(0) >> 1)) : i % 3 == 1 ? T(1e20f) : T(-INFINITY);
+  }
+  return values;
+}
+
+template <class T>
+void make(const std::string& folder, const std::string& recipe, const Shape& shape, const Bound& bound, bool special,
+          const Shape& chunk = {}) {
+  static int number = 0;
+  const auto values = make_values<T>(shape, special);
+  CompressOptions options;
+  options.recipe = recipe;
+  options.bound = bound;
+  options.chunk = chunk;
+  const Bytes stream = compress(values.data(), shape, options);
+  const Array decoded = decompress(stream);
+  char name[80];
+  std::snprintf(name, sizeof name, "/v1_%02d_%s_%s", number++, std::string(name_of(dtype_of<T>())).c_str(),
+                to_string(shape).c_str());
+  save(folder + name + ".lwy", stream.data(), stream.size());
+  save(folder + name + ".raw", decoded.data(), size_t(decoded.bytes()));
+}
+
+}  // namespace
+}  // namespace leeway
+
+int main(int argc, char** argv) {
+  using namespace leeway;
+  if (argc != 2) return 2;
+  const std::string folder = argv[1];
+  const Bound coarse = Bound::abs(0.4);
+  make<float>(folder, "balanced", {9, 10, 11}, coarse, false);
+  make<float>(folder, "balanced", {40, 25}, coarse, true, {16, 25});
+  make<double>(folder, "balanced", {500}, Bound::rel(1e-3), true);
+  make<f16>(folder, "balanced", {7, 8, 9}, coarse, true);
+  make<bf16>(folder, "balanced", {7, 8, 9}, coarse, true);
+  make<i8>(folder, "balanced", {200}, Bound::abs(2), false);
+  make<i16>(folder, "balanced", {20, 11}, Bound::abs(3.5), false);
+  make<i32>(folder, "balanced", {5, 6, 7}, Bound::abs(1), false);
+  make<i64>(folder, "balanced", {300}, Bound::abs(1), false);
+  make<u8>(folder, "feedback", {200}, Bound::abs(2), false);
+  make<u16>(folder, "feedback", {20, 11}, Bound::abs(3.5), false);
+  make<u32>(folder, "feedback", {5, 6, 7}, Bound::abs(1), false);
+  make<u64>(folder, "feedback", {300}, Bound::abs(1), false);
+  make<float>(folder, "feedback", {9, 10, 11}, coarse, true);
+  make<double>(folder, "feedback", {3, 4, 5, 6}, coarse, true);
+  make<float>(folder, "lorenzo:order=2+linear+huffman", {13, 14}, coarse, false);
+  make<double>(folder, "linear+lorenzo:order=2,axes=2+raw+zstd", {4, 8, 9}, coarse, false);
+  make<float>(folder, "linear+huffman", {400}, coarse, true);
+  make<float>(folder, "lossless", {9, 10, 11}, Bound::lossless(), true);
+  make<double>(folder, "lorenzo+exact+huffman", {9, 10, 11}, Bound::abs(1), true);
+  make<float>(folder, "linear+lorenzo+raw", {100}, Bound::abs(1e-9), false);
+  make<float>(folder, "balanced", {10, 10}, Bound::psnr(50) && Bound::l2(2), true);
+  make<float>(folder, "balanced", {0, 3}, coarse, false);
+  make<float>(folder, "balanced", {}, coarse, false);
+  return 0;
+}

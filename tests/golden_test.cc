@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Streams of every format version must decode to the values they had when they were made.
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support.h"
+
+namespace leeway::test {
+namespace {
+
+Bytes read_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return Bytes(std::istreambuf_iterator<char>(in), {});
+}
+
+TEST(Golden, StreamsDecodeToTheirValues) {
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(LEEWAY_GOLDEN_DIR)) {
+    if (entry.path().extension() != ".lwy") continue;
+    ++count;
+    auto values = entry.path();
+    const Bytes expected = read_file(values.replace_extension(".raw"));
+    const Array decoded = decompress(read_file(entry.path()));
+    ASSERT_EQ(decoded.bytes(), expected.size()) << entry.path();
+    EXPECT_EQ(std::memcmp(decoded.data(), expected.data(), expected.size()), 0) << entry.path();
+  }
+  EXPECT_GE(count, 20u);
+}
+
+}  // namespace
+}  // namespace leeway::test
