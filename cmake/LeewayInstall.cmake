@@ -1,0 +1,26 @@
+# What is installed: library, headers, tool, CMake package, pkg-config file.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS leeway EXPORT leewayTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT devel
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel)
+install(DIRECTORY leeway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*_test.h" EXCLUDE)
+if(LEEWAY_TOOLS)
+  install(TARGETS leeway_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+endif()
+
+install(EXPORT leewayTargets NAMESPACE leeway:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/leeway COMPONENT devel)
+configure_package_config_file(cmake/leewayConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/leewayConfig.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/leeway)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/leewayConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/leewayConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/leewayConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/leeway COMPONENT devel)
+if(LEEWAY_SHARED)
+  set(LEEWAY_PC_REQUIRES "Requires.private")
+else()
+  set(LEEWAY_PC_REQUIRES "Requires")
+endif()
+configure_file(cmake/leeway.pc.in ${CMAKE_CURRENT_BINARY_DIR}/leeway.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/leeway.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)

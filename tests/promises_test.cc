@@ -184,15 +184,24 @@ TEST(Specials, ASingleOutlierIsNoFillValue) {
   EXPECT_TRUE(inspect(compress(values.data(), {1000}, Bound::abs(1))).header.fills.empty());
 }
 
-// Found by torture: 1e20 as a 16-bit integer was 0, so 0 became a customary fill value.
 TEST(Specials, FillValuesAreFoundAgainInDecodedData) {
-  std::vector<i16> values(1000);
-  for (size_t i = 0; i < values.size(); ++i) values[i] = i % 3 ? i16(i % 5) : i16(-32768);
-  const Bound coarse = Bound::abs(150000);
-  const Bytes once = compress(values.data(), {1000}, coarse);
-  const Bytes twice = compress(decompress(once).as<i16>().data(), {1000}, coarse);
-  EXPECT_EQ(inspect(once).header.fills, inspect(twice).header.fills);
-  EXPECT_EQ(inspect(once).header.fills, std::vector<u64>{0x8000});
+  for (const double bound : {0.01, 150000.0})
+    for (const float fill : {-9999.0f, 1e20f}) {
+      std::vector<float> values(1000);
+      for (size_t i = 0; i < values.size(); ++i) values[i] = i % 3 ? float(i % 5) : fill;
+      const Bytes once = compress(values.data(), {1000}, Bound::abs(bound));
+      const Bytes twice = compress(decompress(once).as<float>().data(), {1000}, Bound::abs(bound));
+      EXPECT_EQ(inspect(once).header.fills, std::vector<u64>{bits_of(fill)});
+      EXPECT_EQ(inspect(twice).header.fills, std::vector<u64>{bits_of(fill)});
+    }
+}
+
+// Found by torture: decoding clamps to the ends of a type, which then looked like fill values.
+TEST(Specials, IntegersHaveFillValuesOnlyIfIsolated) {
+  std::vector<i16> missing(1000, 5);
+  for (size_t i = 0; i < 1000; i += 10) missing[i] = -32768, missing[i + 1] = i16(i);
+  EXPECT_TRUE(inspect(compress(missing.data(), {1000}, Bound::abs(3))).header.fills.empty());
+  EXPECT_EQ(inspect(compress(missing.data(), {1000}, Bound::rel(1e-2))).header.fills, std::vector<u64>{0x8000});
 }
 
 TEST(Sizes, EmptyArraysWork) {

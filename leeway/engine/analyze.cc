@@ -8,7 +8,6 @@
 
 #include "leeway/core/buffer.h"
 #include "leeway/preprocess/mask.h"
-#include "leeway/quantize/linear.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "leeway/engine/analyze.cc"
@@ -150,46 +149,42 @@ bool is_customary_fill(T value) {
   });
 }
 
+// Whether a value lies far from the range of the others, in their measure.
 template <class T>
-bool is_fill(T value, u64 count, T low, T high) {  // against the others' range
-  if (count < 2) return false;
+bool is_isolated(T value, T low, T high) {
   const double v = double(value), l = double(low), h = double(high);
-  const double gap = v > h ? v - h : l - v;
-  if (!(gap > h - l)) return false;
-  return is_customary_fill(value) || std::abs(v) >= 1e9 * std::max(std::abs(l), std::abs(h));
+  return (v > h ? v - h : l - v) > h - l;
 }
-
-// The value that stands for `value` at this bound.
 template <class T>
-T quantized(T value, double abs_bound) {
-  Code<T> code;
-  if (abs_bound > 0) LinearGrid<T>(abs_bound).quantize(value, Predicted<T>(0), code);
-  return value;
+bool is_enormous(T value, T low, T high) {
+  const double others = std::max(std::abs(double(low)), std::abs(double(high)));
+  return others > 0 && std::abs(double(value)) >= 1e9 * others;
 }
 
 template <class T>
-Analysis conclude(const Summary<T>& all, std::vector<u64> fills, bool detect, double abs_bound) {
+Analysis conclude(const Summary<T>& all, std::vector<u64> fills, Detect detect) {
   using C = Compared<T>;
   Analysis analysis;
   size_t low = 0, high = 0;  // entries taken as fill values
   const auto &lowest = all.lowest, &highest = all.highest;
-  const auto found = [&](C value) { fills.push_back(u64(bits_of(T(value)))); };
+  constexpr bool is_fine = std::is_floating_point_v<T>;
   const auto some_left = [&](size_t l, size_t h) {
     return l < lowest.size() && h < highest.size() && lowest[l].value <= highest[h].value;
   };
-  const auto looks_like_fill = [&](const auto& entry, C l, C h) {
-    return is_fill(entry.value, entry.count, C(quantized(T(l), abs_bound)), C(quantized(T(h), abs_bound)));
+  // Against the range of the others, if there are others.
+  const auto is_fill = [&](const auto& entry, size_t l, size_t h) {
+    if (detect == Detect::nothing || entry.count < 2 || !some_left(l, h)) return false;
+    if (detect == Detect::customary)
+      return is_customary_fill(entry.value) && (is_fine || std::abs(double(entry.value)) >= 1e15);
+    return is_isolated<C>(entry.value, lowest[l].value, highest[h].value) &&
+           (is_customary_fill(entry.value) || is_enormous<C>(entry.value, lowest[l].value, highest[h].value));
   };
-  while (detect) {
-    if (some_left(low, high + 1) &&
-        looks_like_fill(highest[high], lowest[low].value, highest[high + 1].value)) {
-      found(highest[high++].value);
-    } else if (some_left(low + 1, high) &&
-               looks_like_fill(lowest[low], lowest[low + 1].value, highest[high].value)) {
-      found(lowest[low++].value);
-    } else {
-      break;
-    }
+  for (;;) {
+    C found;
+    if (high < highest.size() && is_fill(highest[high], low, high + 1)) found = highest[high++].value;
+    else if (low < lowest.size() && is_fill(lowest[low], low + 1, high)) found = lowest[low++].value;
+    else break;
+    fills.push_back(u64(bits_of(T(found))));
   }
   if (some_left(low, high)) {
     analysis.min = double(lowest[low].value);
@@ -221,8 +216,8 @@ struct Slabs {
 };
 
 template <class T>
-Analysis analyze_typed(const View& view, std::vector<u64> declared, bool detect, double abs_bound,
-                       unsigned threads, const Executor& executor) {
+Analysis analyze_typed(const View& view, std::vector<u64> declared, Detect detect, unsigned threads,
+                       const Executor& executor) {
   const Mask mask{.params = {}, .fills = declared};
   const Slabs slabs(view.shape);
   std::vector<Summary<T>> summaries(slabs.count);
@@ -241,15 +236,15 @@ Analysis analyze_typed(const View& view, std::vector<u64> declared, bool detect,
   });
   Summary<T> all;
   for (const Summary<T>& summary : summaries) all.add(summary);
-  return conclude<T>(all, std::move(declared), detect, abs_bound);
+  return conclude<T>(all, std::move(declared), detect);
 }
 
 }  // namespace
 
-Analysis analyze(const View& view, std::vector<u64> declared, bool detect, double abs_bound, unsigned threads,
+Analysis analyze(const View& view, std::vector<u64> declared, Detect detect, unsigned threads,
                  const Executor& executor) {
   return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
-    return analyze_typed<T>(view, std::move(declared), detect, abs_bound, threads, executor);
+    return analyze_typed<T>(view, std::move(declared), detect, threads, executor);
   });
 }
 

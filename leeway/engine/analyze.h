@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Analyze: the range of an array's valid values, and the fill values hidden among them.
 //
-// A fill value is found if it is the lowest or highest finite value, occurs at least twice, lies further
-// from all other values than those lie from each other, and is either a customary one (1e20, -9999, the
-// netCDF default, ...) or at least 1e9 times as large as they are. With an absolute bound the others are
-// taken as quantized: decoded data, compressed again, must lead to the same finding.
+// A fill value is the lowest or highest finite value, occurs at least twice, and is a customary one: 1e20,
+// -9999, the netCDF default, ... Where the bound depends on the range it must also lie further from all other
+// values than those lie from each other; then a value 1e9 times as large as all others will do, too. An
+// absolute bound needs no such care, but the finding must be the same in decoded data: it must not depend on
+// the other values, and the value must be one that quantization does not give by chance. Integers and 16-bit
+// floats are too coarse for that; with them only enormous values (1e20, ...) count.
 #pragma once
 
 #include <vector>
@@ -20,8 +22,10 @@ struct Analysis {
   bool any_special = false;  // NaN, infinities or fill values
 };
 
-// Declared fill values are bit patterns; none are looked for unless `detect`. `abs_bound` is 0 if not known.
-Analysis analyze(const View& view, std::vector<u64> declared, bool detect, double abs_bound, unsigned threads,
+enum class Detect { nothing, customary, isolated };
+
+// Declared fill values are bit patterns.
+Analysis analyze(const View& view, std::vector<u64> declared, Detect detect, unsigned threads,
                  const Executor& executor);
 
 }  // namespace leeway

@@ -142,8 +142,10 @@ class Compression {
     const Bound& bound = header_.bound;
     const bool lossless = bound.has(BoundKind::lossless);
     if (!lossless && (options_.detect_fills || bound.needs_range())) {
-      Analysis analysis = analyze(view_, declared, options_.detect_fills, smallest(bound, BoundKind::abs), threads_,
-                                  options_.execution.executor);
+      const Detect detect = !options_.detect_fills    ? Detect::nothing
+                            : bound.needs_range() ? Detect::isolated
+                                                  : Detect::customary;
+      Analysis analysis = analyze(view_, declared, detect, threads_, options_.execution.executor);
       mask_.is_needed = analysis.any_special;
       header_.fills = std::move(analysis.fills);
       header_.min = analysis.min;
@@ -160,14 +162,6 @@ class Compression {
     }
     if (bound.needs_measurement()) e = meet_squared_error(e);
     header_.abs_bound = is_usable(e) ? std::min(e, 1e300) : 0;
-  }
-
-  // Of all limits of a kind; 0 if there is none.
-  static double smallest(const Bound& bound, BoundKind kind) {
-    double value = 0;
-    for (const Limit& limit : bound.limits())
-      if (limit.kind == kind && (value == 0 || limit.value < value)) value = limit.value;
-    return value;
   }
 
   // Below this, steps would not be normal numbers: keep everything exactly.

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Rules that grep can check: who may include whom, and what may not be in the sources.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+failed=0
+complain() { echo "check_source: $*"; failed=1; }
+
+# core <- stages (never each other) <- recipe, stream <- engine <- leeway.hpp <- tools
+forbid() {  # folder, pattern of includes that must not stand in it
+  grep -rnE "#include \"($2)" "leeway/$1" --include='*.h' --include='*.cc' | grep -v '_test' && complain "leeway/$1 includes what it must not" || true
+}
+stages="preprocess|predict|quantize|encode|lossless"
+forbid core "leeway/($stages|recipe|stream|engine|quality)/"
+for stage in preprocess predict quantize encode lossless; do
+  others=$(tr '|' '\n' <<<"$stages" | grep -v "^$stage$" | paste -sd'|')
+  forbid $stage "leeway/($others|recipe|stream|engine|quality)/"
+done
+forbid stream "leeway/($stages|recipe|engine|quality)/"
+
+# Third-party types stay out of the headers.
+grep -rnE '#include [<"](zstd|xxh|hwy|CLI|fmt|nlohmann)' leeway --include='*.h' --include='*.hpp' && complain "third-party header in a header" || true
+# The library does not print or end the process.
+grep -rnE 'std::(cout|cerr|exit|abort)|[^f]printf\(' leeway --include='*.cc' --include='*.h' --include='*.hpp' | grep -v '_test' | grep -v '^[^:]*:[0-9]*: *//' && complain "the library prints or exits" || true
+# Every source says its licence, and is ASCII.
+for file in $(git ls-files '*.cc' '*.h' '*.hpp' '*.c'); do
+  head -n 1 "$file" | grep -q SPDX-License-Identifier || complain "$file has no licence line"
+  LC_ALL=C grep -nP '[^\x00-\x7f]' "$file" && complain "$file is not ASCII" || true
+done
+exit $failed

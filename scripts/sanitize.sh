@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Builds with a sanitizer and runs the tests under it: scripts/sanitize.sh asan|tsan
+set -euo pipefail
+cd "$(dirname "$0")/.."
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+{ cmake --preset "$1" && cmake --build "build-$1" --target leeway_tests leeway_torture; } >"$log" 2>&1 || { cat "$log"; exit 1; }
+case $1 in
+  asan) "build-$1/leeway_tests" --gtest_brief=1 && "build-$1/leeway_torture" 1e6 ;;
+  # Only what runs on several threads; the rest takes long and cannot fail here.
+  tsan) "build-$1/leeway_tests" --gtest_brief=1 --gtest_filter='Parallel*:Execution*:*Threads*:CApi*:Sizes*' ;;
+esac

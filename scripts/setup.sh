@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Installs what building and testing need; what is there is left alone. Debian 12, as root or with sudo.
+#
+#   scripts/setup.sh          everything
+#   scripts/setup.sh build    only what scripts/build.sh needs
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build_packages=(g++ cmake ninja-build pkg-config libzstd-dev libxxhash-dev libhwy-dev libcli11-dev libfmt-dev
+                nlohmann-json3-dev libgtest-dev libbenchmark-dev)
+test_packages=(clang libclang-rt-14-dev python3 python3-venv git)
+
+packages=("${build_packages[@]}")
+[ "${1:-all}" = build ] || packages+=("${test_packages[@]}")
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+done
+# A compiler, CMake or Python that did not come from a package will do as well.
+for program in g++ cmake clang python3 git; do
+  command -v "$program" >/dev/null && missing=("${missing[@]/#%$program/}")
+done
+read -ra missing <<<"${missing[*]:-}" || true
+
+if [ "${#missing[@]}" -gt 0 ]; then
+  echo "installing: ${missing[*]}"
+  sudo=()
+  [ "$(id -u)" = 0 ] || sudo=(sudo)
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+if [ "${1:-all}" != build ]; then
+  # The Python packages of the tests live in their own environment.
+  if ! .venv/bin/python -c 'import numpy, pytest, xxhash, zstandard' 2>/dev/null; then
+    echo "installing Python packages into .venv"
+    python3 -m venv .venv
+    .venv/bin/pip install --quiet --disable-pip-version-check numpy pytest xxhash zstandard
+  fi
+fi
