@@ -143,9 +143,8 @@ MappedFile::~MappedFile() {
   if (mapped_) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
-void MappedFile::forget(double part) const {
-  const size_t bytes = size_t(double(size_) * part) & ~size_t(4095);
-  if (mapped_ && bytes > 0) ::madvise(const_cast<std::byte*>(data_), bytes, MADV_DONTNEED);
+void MappedFile::let_go() {
+  if (mapped_ && ++calls_ % 8 == 0) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
 }
 
 NameInfo read_name(const std::string& path) {

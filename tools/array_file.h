@@ -2,6 +2,7 @@
 // ArrayFile: an array read from a raw file, a .npy file, a stream (.lwy), or standard input.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -18,13 +19,14 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
   std::span<const std::byte> bytes() const { return {data_, size_}; }
-  // Tells the system that the first part of the file is not needed any more.
-  void forget(double part) const;
+  // To be called now and then: what was read need not stay in memory.
+  void let_go();
 
  private:
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
   bool mapped_ = false;
+  std::atomic<unsigned> calls_ = 0;
   std::vector<std::byte> read_;
 };
 

@@ -29,14 +29,7 @@ struct Compress {
     const double start = seconds_now();
     const ArrayFile in = open_array(input, array);
     OutputFile out(output_path(), force);
-    if (in.file) {
-      // Pages behind the work need not stay in memory.
-      const Progress bar = options.execution.progress;
-      options.execution.progress = [&, bar](double done) {
-        in.file->forget(done * 0.98);
-        return !bar || bar(done);
-      };
-    }
+    if (in.file) options.execution.pause = [&] { in.file->let_go(); };
     const CompressReport report = compress(in.view, options, [&](ByteView part) { out.write(part); });
     out.commit();
     if (json) print_json(report, options, in, seconds_now() - start, out.can_map() ? stdout : stderr);

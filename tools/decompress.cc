@@ -81,11 +81,7 @@ struct Decompress {
     if (out.can_map()) {
       const std::span<std::byte> file = out.map(head.size() + size_t(bytes));
       std::copy_n(reinterpret_cast<const std::byte*>(head.data()), head.size(), file.data());
-      const Progress bar = options.execution.progress;
-      options.execution.progress = [&, bar](double done) {
-        out.forget(done * 0.95);
-        return !bar || bar(done);
-      };
+      options.execution.pause = [&] { out.let_go(); };
       const MutableView target(file.data() + head.size(), header.dtype, region.box.shape);
       report = decompress_into(stream, region.box.first, target, options);
     } else {

@@ -84,9 +84,8 @@ std::span<std::byte> OutputFile::map(size_t size) {
   return {mapped_, size};
 }
 
-void OutputFile::forget(double part) const {
-  const size_t bytes = size_t(double(mapped_bytes_) * part) & ~size_t(4095);
-  if (bytes > 0) ::madvise(mapped_, bytes, MADV_DONTNEED);  // shared: what was written stays in the file
+void OutputFile::let_go() {
+  if (mapped_ && ++calls_ % 8 == 0) ::madvise(mapped_, mapped_bytes_, MADV_DONTNEED);  // the file keeps it
 }
 
 void OutputFile::commit() {

@@ -2,6 +2,7 @@
 // OutputFile: written under a temporary name and renamed when complete; removed if anything fails.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -21,8 +22,8 @@ class OutputFile {
   void write(ByteView bytes);
   // Gives the file this size and maps it for writing, if can_map().
   std::span<std::byte> map(size_t size);
-  // Flushes what was mapped up to this part, so that it need not stay in memory.
-  void forget(double part) const;
+  // To be called now and then: what was written need not stay in memory.
+  void let_go();
   // Puts the file in its place.
   void commit();
   // False for standard output, pipes and devices.
@@ -34,6 +35,7 @@ class OutputFile {
   int file_ = -1;
   std::byte* mapped_ = nullptr;
   size_t mapped_bytes_ = 0;
+  std::atomic<unsigned> calls_ = 0;
 };
 
 }  // namespace leeway::cli

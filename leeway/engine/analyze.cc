@@ -217,7 +217,7 @@ struct Slabs {
 
 template <class T>
 Analysis analyze_typed(const View& view, std::vector<u64> declared, Detect detect, unsigned threads,
-                       const Executor& executor) {
+                       const Executor& executor, const std::function<void()>& pause) {
   const Mask mask{.params = {}, .fills = declared};
   const Slabs slabs(view.shape);
   std::vector<Summary<T>> summaries(slabs.count);
@@ -233,6 +233,7 @@ Analysis analyze_typed(const View& view, std::vector<u64> declared, Detect detec
       }
       summary.add({usable ? reinterpret_cast<const T*>(row) : strided.data(), count}, mask);
     });
+    if (pause) pause();
   });
   Summary<T> all;
   for (const Summary<T>& summary : summaries) all.add(summary);
@@ -242,9 +243,9 @@ Analysis analyze_typed(const View& view, std::vector<u64> declared, Detect detec
 }  // namespace
 
 Analysis analyze(const View& view, std::vector<u64> declared, Detect detect, unsigned threads,
-                 const Executor& executor) {
+                 const Executor& executor, const std::function<void()>& pause) {
   return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
-    return analyze_typed<T>(view, std::move(declared), detect, threads, executor);
+    return analyze_typed<T>(view, std::move(declared), detect, threads, executor, pause);
   });
 }
 

@@ -9,6 +9,7 @@
 // floats are too coarse for that; with them only enormous values (1e20, ...) count.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "leeway/core/field.h"
@@ -26,6 +27,6 @@ enum class Detect { nothing, customary, isolated };
 
 // Declared fill values are bit patterns.
 Analysis analyze(const View& view, std::vector<u64> declared, Detect detect, unsigned threads,
-                 const Executor& executor);
+                 const Executor& executor, const std::function<void()>& pause);
 
 }  // namespace leeway

@@ -98,6 +98,7 @@ class Compression {
       tail.statement.special += chunk.special;
       tail.statement.exact += chunk.exact;
       emit(frame);
+      if (options_.execution.pause) options_.execution.pause();
       meter.add(1);
     };
     for_each_in_order(chunks_, threads_, 2 * threads_, options_.execution.executor, make, finish);
@@ -145,7 +146,8 @@ class Compression {
       const Detect detect = !options_.detect_fills    ? Detect::nothing
                             : bound.needs_range() ? Detect::isolated
                                                   : Detect::customary;
-      Analysis analysis = analyze(view_, declared, detect, threads_, options_.execution.executor);
+      Analysis analysis = analyze(view_, declared, detect, threads_, options_.execution.executor,
+                                  options_.execution.pause);
       mask_.is_needed = analysis.any_special;
       header_.fills = std::move(analysis.fills);
       header_.min = analysis.min;
@@ -387,6 +389,7 @@ DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& st
       ++damaged_chunks;
       damaged_values += target.shape.size();
     }
+    if (options.execution.pause) options.execution.pause();
     meter.add(1);
   });
   return {damaged_chunks, damaged_values};

@@ -22,12 +22,17 @@ class ChunkCodec;
 // false stops the work: Error{canceled}.
 using Progress = std::function<bool(double done)>;
 
+// Called between pieces of work of about a chunk, from any thread. A caller that has mapped a file into
+// memory may let go of its pages here.
+using Pause = std::function<void()>;
+
 // How work is run. The stream and the decoded values never depend on it.
 struct Execution {
   unsigned threads = 1;
   u64 memory = 0;     // bytes of working memory to stay below if possible; 0: no limit
   Executor executor;  // empty: own threads
   Progress progress;
+  Pause pause;
 };
 
 struct CompressOptions {

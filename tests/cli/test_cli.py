@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line, called as a user calls it."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from conftest import BUILD
+
+VERBS = ["compress", "decompress", "inspect", "verify", "compare", "recipes", "stages", "sample", "bench", "doctor"]
+
+
+@pytest.fixture
+def field(leeway):
+    leeway("sample", "turbulence", "--shape", "40x50x60")
+    return "turbulence_40x50x60.f32"
+
+
+def values_of(leeway, name, dtype=np.float32):
+    return np.fromfile(leeway.folder / name, dtype)
+
+
+def test_the_first_commands_of_the_readme(leeway):
+    leeway("sample", "turbulence", "--shape", "128x128x128", "-o", "field_128x128x128.f32")
+    leeway("compress", "field_128x128x128.f32", "--rel", "1e-3", "-o", "a.lwy")
+    leeway("verify", "a.lwy", "--against", "field_128x128x128.f32")
+    leeway("decompress", "a.lwy", "-o", "b.npy")
+    original, decoded = values_of(leeway, "field_128x128x128.f32").reshape(128, 128, 128), np.load(leeway.folder / "b.npy")
+    bound = 1e-3 * (float(original.max()) - float(original.min()))
+    assert decoded.shape == original.shape
+    assert np.abs(decoded.astype(np.float64) - original).max() <= bound
+
+
+def test_json_of_compress(leeway, field):
+    report = leeway.json("compress", field, "--rel", "1e-3", "-o", "a.lwy")
+    assert report["input_bytes"] == 40 * 50 * 60 * 4
+    assert report["output_bytes"] == os.path.getsize(leeway.folder / "a.lwy")
+    assert report["ratio"] == pytest.approx(report["input_bytes"] / report["output_bytes"])
+    assert report["bound"]["asked"] == {"rel": 1e-3}
+    assert 0 < report["max_error"] <= report["bound"]["absolute"]
+    assert report["recipe"] == "linear+lorenzo+huffman+zstd"
+    assert report["seconds"] > 0
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">f4", ">i2"])
+def test_npy_of_every_type_and_order(leeway, dtype):
+    rng = np.random.default_rng(1)
+    array = (rng.normal(size=(7, 11, 13)) * 20 + 60).astype(dtype)
+    for name, laid_out in {"c": array, "fortran": np.asfortranarray(array)}.items():
+        np.save(leeway.folder / f"{name}.npy", laid_out)
+        leeway("compress", f"{name}.npy", "--abs", "1.5", "-o", f"{name}.lwy")
+        leeway("verify", f"{name}.lwy", "--against", f"{name}.npy")
+        leeway("decompress", f"{name}.lwy", "-o", f"{name}_back.npy")
+        back = np.load(leeway.folder / f"{name}_back.npy")
+        assert back.shape == array.shape and back.dtype == array.dtype.newbyteorder("=")
+        assert np.abs(back.astype(float) - array.astype(float)).max() <= 1.5
+    assert (leeway.folder / "c.lwy").read_bytes() == (leeway.folder / "fortran.lwy").read_bytes()
+
+
+def test_pipes_both_ways(leeway, field):
+    raw = (leeway.folder / field).read_bytes()
+    done = leeway.run("compress", "-", "--shape", "40x50x60", "--dtype", "f32", "--abs", "0.01", stdin=raw)
+    assert done.returncode == 0, done.stderr
+    leeway("compress", field, "--abs", "0.01", "-o", "file.lwy")
+    assert done.stdout == (leeway.folder / "file.lwy").read_bytes()
+    back = leeway.run("decompress", "-", stdin=done.stdout)
+    assert back.returncode == 0
+    leeway("decompress", "file.lwy", "-o", "file.raw")
+    assert back.stdout == (leeway.folder / "file.raw").read_bytes()
+    npy = leeway.run("decompress", "-", "--format", "npy", stdin=done.stdout).stdout
+    (leeway.folder / "piped.npy").write_bytes(npy)
+    assert np.load(leeway.folder / "piped.npy").shape == (40, 50, 60)
+    # .npy through a pipe needs no flags
+    assert leeway.run("compress", "-", "--abs", "1", stdin=npy).returncode == 0
+
+
+def test_region(leeway, field):
+    leeway("compress", field, "--abs", "0.01", "--chunk", "16x16x16", "-o", "a.lwy")
+    leeway("decompress", "a.lwy", "-o", "whole.npy")
+    whole = np.load(leeway.folder / "whole.npy")
+    for text, expected in {"0:10,:,25": whole[0:10, :, 25], "5": whole[5], "-1,2:": whole[-1, 2:], ":,:,-7:-2": whole[:, :, -7:-2],
+                           "39,49,59": whole[39, 49, 59]}.items():
+        leeway("decompress", "a.lwy", f"--region={text}", "-o", "part.npy", "--force")
+        part = np.load(leeway.folder / "part.npy")
+        assert part.shape == expected.shape and (part == expected).all()
+    report = leeway.json("decompress", "a.lwy", "--region", "0:16,0:16,0:16", "-o", "small.npy")
+    assert report["stream_bytes_read"] < report["stream_bytes"] / 10
+    for bad in ["0:99,:,:", "40", "5:5", "a", "0,0,0,0", "3:1"]:
+        leeway.fails(2, "decompress", "a.lwy", f"--region={bad}", "-o", "never.npy")
+
+
+@pytest.mark.parametrize("bound", [["--abs", "0.01"], ["--rel", "1e-4"], ["--psnr", "60"], ["--l2", "3"], ["--lossless"],
+                                   ["--abs", "0.1", "--psnr", "50", "--rel", "0.01"]], ids=" ".join)
+@pytest.mark.parametrize("recipe", ["balanced", "feedback", "lossless", "linear+lorenzo:order=2+huffman"])
+def test_every_bound_verifies(leeway, field, bound, recipe):
+    leeway("compress", field, *bound, "--recipe", recipe, "-o", "a.lwy")
+    report = leeway.json("verify", "a.lwy", "--against", field)
+    assert report["verified"] and report["complaints"] == []
+    compared = leeway.json("compare", field, "a.lwy")
+    if "--psnr" in bound and compared["psnr"] != "inf":
+        assert compared["psnr"] >= float(bound[bound.index("--psnr") + 1])
+    if bound == ["--lossless"]:
+        assert compared["max_abs"] == 0
+
+
+def test_verify_notices_a_different_original(leeway, field):
+    leeway("compress", field, "--abs", "0.01", "-o", "a.lwy")
+    values = values_of(leeway, field)
+    values[1234] += 0.5
+    values.tofile(leeway.folder / "other_40x50x60.f32")
+    done = leeway.run("verify", "a.lwy", "--against", "other_40x50x60.f32")
+    assert done.returncode == 3 and b"exceeds the bound" in done.stderr
+    values[77] = np.nan
+    values.tofile(leeway.folder / "other_40x50x60.f32")
+    assert b"special values" in leeway.run("verify", "a.lwy", "--against", "other_40x50x60.f32").stderr
+
+
+def test_special_values_survive(leeway):
+    array = np.linspace(0, 30, 6000, dtype=np.float32).reshape(60, 100)
+    array[::7, ::5] = np.nan
+    array[1::7, ::5] = 1e20
+    array[2::7, ::5] = -9999
+    array[3, 3], array[4, 4] = np.inf, -np.inf
+    np.save(leeway.folder / "sst.npy", array)
+    report = leeway.json("compress", "sst.npy", "--rel", "1e-3", "-o", "sst.lwy")
+    assert report["bound"]["absolute"] == pytest.approx(0.03, rel=1e-3)
+    leeway("decompress", "sst.lwy", "-o", "back.npy")
+    back = np.load(leeway.folder / "back.npy")
+    special = ~np.isfinite(array) | (array == 1e20) | (array == -9999)
+    assert (back.view(np.uint32)[special] == array.view(np.uint32)[special]).all()
+    assert np.abs(back[~special].astype(float) - array[~special]).max() <= report["bound"]["absolute"]
+    assert leeway.json("compare", "sst.npy", "sst.lwy")["special_mismatches"] == 0
+
+
+def test_declared_fill_values(leeway):
+    leeway("sample", "counts", "--shape", "300x600")
+    leeway("compress", "counts_300x600.i32", "--abs", "3", "--fill", "-1", "--fill", "-2", "-o", "a.lwy")
+    leeway("decompress", "a.lwy", "-o", "back.npy")
+    original, back = values_of(leeway, "counts_300x600.i32", np.int32), np.load(leeway.folder / "back.npy").ravel()
+    assert (back[original < 0] == original[original < 0]).all()
+    assert np.abs(back - original).max() <= 3
+    leeway.fails(2, "compress", "counts_300x600.i32", "--abs", "3", "--fill", "0.5", "-o", "never.lwy")
+
+
+def test_threads_and_memory_do_not_change_the_bytes(leeway, field):
+    streams = set()
+    for threads in ["1", "2", "5"]:
+        leeway("compress", field, "--rel", "1e-3", "--chunk", "16x16x16", "--threads", threads, "-o", "a.lwy", "--force")
+        streams.add((leeway.folder / "a.lwy").read_bytes())
+    leeway("compress", field, "--rel", "1e-3", "--chunk", "16x16x16", "--memory", "1M", "-o", "a.lwy", "--force")
+    streams.add((leeway.folder / "a.lwy").read_bytes())
+    assert len(streams) == 1
+
+
+def test_salvage(leeway, field):
+    leeway("compress", field, "--abs", "0.01", "--chunk", "10x50x60", "-o", "a.lwy")
+    leeway("decompress", "a.lwy", "-o", "whole.npy")
+    damaged = bytearray((leeway.folder / "a.lwy").read_bytes())
+    damaged[len(damaged) // 2] ^= 255
+    (leeway.folder / "bad.lwy").write_bytes(damaged)
+    assert "damaged stream" in leeway.fails(1, "decompress", "bad.lwy", "-o", "never.npy")
+    leeway.fails(1, "verify", "bad.lwy")
+    done = leeway.run("decompress", "bad.lwy", "--salvage", "-o", "saved.npy")
+    assert done.returncode == 0 and b"1 of 4 chunks are lost" in done.stderr
+    whole, saved = np.load(leeway.folder / "whole.npy"), np.load(leeway.folder / "saved.npy")
+    lost = np.isnan(saved)
+    assert lost.sum() == 10 * 50 * 60 and (saved[~lost] == whole[~lost]).all()
+    (leeway.folder / "cut.lwy").write_bytes(bytes(damaged[: len(damaged) * 3 // 4]))
+    assert leeway.run("decompress", "cut.lwy", "--salvage", "-o", "cut.npy").returncode == 0
+
+
+# ---- bad input: a clear line, the right exit code, nothing left behind ----
+
+
+def test_wrong_usage(leeway, field):
+    np.zeros(100, np.float32).tofile(leeway.folder / "noname.bin")
+    f = leeway.fails
+    assert "--shape" in f(2, "compress", "noname.bin", "--abs", "1", "--dtype", "f32")
+    assert "--dtype" in f(2, "compress", "noname.bin", "--abs", "1", "--shape", "100")
+    assert "400 bytes" in f(2, "compress", "noname.bin", "--abs", "1", "--shape", "101", "--dtype", "f32")
+    assert "not a shape" in f(2, "compress", "noname.bin", "--abs", "1", "--shape", "10y10", "--dtype", "f32")
+    assert "f33" in f(2, "compress", "noname.bin", "--abs", "1", "--shape", "100", "--dtype", "f33")
+    assert "there are" in f(2, "compress", field, "--abs", "1", "--recipe", "nonsense")
+    assert "bound is needed" in f(2, "compress", field)
+    for value in ["0", "-1", "nan", "inf"]:
+        assert "positive number" in f(2, "compress", field, f"--abs={value}")
+        assert "positive number" in f(2, "compress", field, f"--rel={value}")
+    f(2, "compress", field, "--abs", "much")
+    f(2, "compress", field, "--abs", "1", "--no-such-flag")
+    f(2, "compress", field, "--abs", "1", "--memory", "lots")
+    f(2, "compress", field, "--abs", "1", "--preset", "balanced", "--recipe", "plain")
+    f(2, "compress")
+    f(2, "explode")
+    f(2)
+    f(2, "sample", "nothing")
+    f(2, "bench", field, "--abs", "1", "--repeat", "0")
+
+
+def test_failures(leeway, field):
+    (leeway.folder / "empty_10.f32").write_bytes(b"")
+    (leeway.folder / "folder").mkdir()
+    (leeway.folder / "text.lwy").write_text("hello")
+    (leeway.folder / "nothing.lwy").write_bytes(b"")
+    f = leeway.fails
+    assert "empty" in f(1, "compress", "empty_10.f32", "--abs", "1")
+    assert "directory" in f(1, "compress", "folder", "--abs", "1")
+    assert "No such file" in f(1, "compress", "missing_10.f32", "--abs", "1")
+    assert "cannot write" in f(1, "compress", field, "--abs", "1", "-o", "no/such/folder/a.lwy")
+    assert "directory" in f(1, "compress", field, "--abs", "1", "-o", "folder")
+    assert "not a leeway stream" in f(1, "decompress", "text.lwy", "-o", "a.raw")
+    assert "not a leeway stream" in f(1, "inspect", "nothing.lwy")
+    f(1, "inspect", "missing.lwy")
+    leeway("compress", field, "--abs", "1", "-o", "a.lwy")
+    assert "--force" in f(1, "compress", field, "--abs", "1", "-o", "a.lwy")
+    leeway("compress", field, "--abs", "1", "-o", "a.lwy", "--force")
+    whole = (leeway.folder / "a.lwy").read_bytes()
+    for size in [1, 20, len(whole) // 2, len(whole) - 1]:
+        (leeway.folder / "cut.lwy").write_bytes(whole[:size])
+        f(1, "decompress", "cut.lwy", "-o", "never.raw")
+        f(1, "verify", "cut.lwy")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 and not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_an_error(leeway, field):
+    done = leeway.run("compress", field, "--abs", "1e-5", "-o", "/dev/full")
+    assert done.returncode == 1 and b"cannot write" in done.stderr
+
+
+def test_interrupting_leaves_nothing_behind(leeway):
+    leeway("sample", "turbulence", "--shape", "64x256x256")
+    process = subprocess.Popen([BUILD / "leeway", "compress", "turbulence_64x256x256.f32", "--abs", "1e-7", "--recipe",
+                                "lorenzo+linear+huffman+zstd:level=19", "-o", "a.lwy"], cwd=leeway.folder)
+    for _ in range(500):
+        if any(".tmp" in path.name for path in leeway.folder.iterdir()):
+            break
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.wait() != 0
+    assert [path.name for path in leeway.folder.iterdir()] == ["turbulence_64x256x256.f32"]
+
+
+def test_empty_arrays(leeway):
+    np.save(leeway.folder / "none.npy", np.zeros((3, 0, 4), np.float32))
+    leeway("compress", "none.npy", "--abs", "1", "-o", "none.lwy")
+    leeway("verify", "none.lwy", "--against", "none.npy")
+    leeway("decompress", "none.lwy", "-o", "back.npy")
+    assert np.load(leeway.folder / "back.npy").shape == (3, 0, 4)
+
+
+# ---- the other verbs ----
+
+
+def test_help_has_examples(leeway):
+    assert all(verb in leeway("--help") for verb in VERBS)
+    for verb in VERBS:
+        text = leeway(verb, "--help")
+        assert "Examples:" in text and f"leeway {verb}" in text
+    assert leeway("--version").startswith("leeway ")
+
+
+def test_recipes_and_stages(leeway):
+    names = {entry["name"] for entry in leeway.json("recipes")}
+    assert {"balanced", "feedback", "lossless"} <= names
+    stages = {entry["name"]: entry for entry in leeway.json("stages")}
+    assert stages["lorenzo"]["params"][0]["name"] == "order"
+    assert "| predictor | `lorenzo` |" in leeway("stages", "--markdown")
+
+
+@pytest.mark.parametrize("kind", ["turbulence", "climate", "particles", "wave", "counts", "integrals"])
+def test_samples_are_made_from_their_seed(leeway, kind):
+    shape = "50x200" if kind != "integrals" else "10000"
+    outputs = [leeway.run("sample", kind, "--shape", shape, "--seed", seed, "-o", "-").stdout for seed in ["3", "3", "4"]]
+    assert outputs[0] == outputs[1] != outputs[2]
+    leeway("sample", kind, "--shape", shape, "--dtype", "f64", "-o", "a.npy")
+    leeway("compress", "a.npy", "--rel", "1e-3", "-o", "a.lwy")
+    leeway("verify", "a.lwy", "--against", "a.npy")
+
+
+def test_turbulence_has_its_spectrum(leeway):
+    leeway("sample", "turbulence", "--shape", "128x128x128", "-o", "t.npy")
+    field = np.load(leeway.folder / "t.npy").astype(np.float64)
+    energy = np.abs(np.fft.fftn(field)) ** 2
+    k = np.fft.fftfreq(128, 1 / 128)
+    radius = np.sqrt(k[:, None, None] ** 2 + k[None, :, None] ** 2 + k[None, None, :] ** 2).round().astype(int)
+    spectrum = np.bincount(radius.ravel(), energy.ravel())
+    slope = np.polyfit(np.log(np.arange(4, 60)), np.log(spectrum[4:60]), 1)[0]
+    assert slope == pytest.approx(-5 / 3, abs=0.1)
+
+
+def test_bench(leeway, field):
+    rows = leeway.json("bench", field, "--rel", "1e-3", "--recipes", "balanced,feedback", "--threads", "1", "--repeat", "2")
+    assert [row["recipe"] for row in rows] == ["balanced", "feedback"]
+    for row in rows:
+        assert {"ratio", "compress_mb_s", "decompress_mb_s", "memcpy_mb_s", "error_over_bound", "psnr"} <= set(row)
+        assert row["ratio"] > 1 and 0 < row["error_over_bound"] <= 1
+    assert "balanced" in leeway("bench", field, "--abs", "0.1", "--repeat", "1")
+
+
+def test_inspect_and_doctor(leeway, field):
+    leeway("compress", field, "--rel", "1e-3", "--psnr", "50", "-o", "a.lwy")
+    info = leeway.json("inspect", "a.lwy")
+    assert info["shape"] == [40, 50, 60] and info["dtype"] == "f32" and info["bound"]["asked"] == {"rel": 0.001, "psnr": 50.0}
+    assert "largest error" in leeway("inspect", "a.lwy")
+    assert leeway.json("doctor")["healthy"] is True
+
+
+def test_compare_json(leeway, field):
+    leeway("compress", field, "--abs", "0.05", "-o", "a.lwy")
+    report = leeway.json("compare", field, "a.lwy")
+    original = values_of(leeway, field).astype(np.float64)
+    leeway("decompress", "a.lwy", "-o", "b.npy")
+    error = original - np.load(leeway.folder / "b.npy").ravel()
+    assert report["max_abs"] == pytest.approx(np.abs(error).max())
+    assert report["rmse"] == pytest.approx(np.sqrt((error**2).mean()))
+    assert report["psnr"] == pytest.approx(20 * np.log10(np.ptp(original) / report["rmse"]))
+    assert report["pearson"] == pytest.approx(np.corrcoef(original, original - error)[0, 1])
+    assert 0.9 < report["ssim"] <= 1
+
+
+def test_files_larger_than_the_memory_limit(leeway):
+    """The tool needs less memory than the input has bytes: files are streamed both ways."""
+    size = 96 << 20
+    with open(leeway.folder / "big_24x1024x1024.f32", "wb") as out:
+        tile = np.sin(np.arange(1 << 20, dtype=np.float32) * np.float32(0.001)).tobytes()
+        for _ in range(24):
+            out.write(tile)
+    assert os.path.getsize(leeway.folder / "big_24x1024x1024.f32") == size
+    script = ("import resource, subprocess, sys\n"
+              "done = subprocess.run(sys.argv[1:]).returncode\n"
+              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+              "sys.exit(done)")
+    for arguments in [["compress", "big_24x1024x1024.f32", "--abs", "1e-4", "-o", "a.lwy", "--threads", "1", "--quiet"],
+                      ["decompress", "a.lwy", "-o", "b.raw", "--threads", "1", "--quiet"]]:
+        done = subprocess.run(["python3", "-c", script, str(BUILD / "leeway"), *arguments], cwd=leeway.folder,
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert int(done.stdout) * 1024 < size * 0.8, arguments
+    leeway("verify", "a.lwy", "--against", "big_24x1024x1024.f32")
