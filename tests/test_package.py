@@ -73,4 +73,4 @@ def test_including_the_interface_is_cheap(tmp_path):
     subprocess.run(["g++", "-std=c++20", "-O2", "-I", ROOT, "-c", source, "-o", tmp_path / "user.o"], check=True)
     print(f"{time.monotonic() - start:.2f} s")
     size = len(subprocess.run(["g++", "-std=c++20", "-E", "-P", "-I", ROOT, source], capture_output=True, text=True).stdout.splitlines())
-    assert size < 60000  # lines behind the preprocessor: what the time depends on
+    assert size < 75000  # lines behind the preprocessor: what the time depends on

@@ -34,10 +34,11 @@ std::vector<T> make_values(const Shape& shape, bool special) {
   return values;
 }
 
+int number = 0;
+
 template <class T>
 void make(const std::string& folder, const std::string& recipe, const Shape& shape, const Bound& bound, bool special,
           const Shape& chunk = {}) {
-  static int number = 0;
   const auto values = make_values<T>(shape, special);
   CompressOptions options;
   options.recipe = recipe;

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Micro-benchmarks of the stages on one chunk of a smooth random field; bytes are those of the values.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "leeway/core/hash.h"
+#include "leeway/encode/huffman.h"
+#include "leeway/leeway.hpp"
+#include "leeway/lossless/zstd.h"
+
+namespace leeway {
+namespace {
+
+const Shape kShape{64, 64, 256};
+
+template <class T>
+std::vector<T> field() {
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  std::vector<T> values(size_t(kShape.size()));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = T(std::sin(double(i % 256) * 0.05) + std::cos(double(i / 256) * 0.03) + 0.004 * normal(random));
+  return values;
+}
+
+template <class T>
+void count_bytes(benchmark::State& state) {
+  state.SetBytesProcessed(i64(state.iterations()) * i64(kShape.size() * sizeof(T)));
+}
+
+// The differences that the encoders get to see.
+std::vector<i32> residuals() {
+  auto values = field<float>();
+  std::vector<i32> codes(values.size());
+  Patches<float> exact;
+  LinearGrid<float>(1e-3).quantize(std::span(values), std::span(codes), exact);
+  Lorenzo().forward(Field<u32>{reinterpret_cast<u32*>(codes.data()), kShape});
+  return codes;
+}
+
+void copy_memory(benchmark::State& state) {
+  const auto values = field<float>();
+  auto target = values;
+  for (auto _ : state) {
+    std::memcpy(target.data(), values.data(), values.size() * sizeof(float));
+    benchmark::ClobberMemory();
+  }
+  count_bytes<float>(state);
+}
+BENCHMARK(copy_memory);
+
+template <class T>
+void linear_quantize(benchmark::State& state) {
+  const auto original = field<T>();
+  auto values = original;
+  std::vector<Code<T>> codes(values.size());
+  for (auto _ : state) {
+    Patches<T> exact;
+    benchmark::DoNotOptimize(LinearGrid<T>(1e-3).quantize(std::span(values), std::span(codes), exact));
+  }
+  count_bytes<T>(state);
+}
+BENCHMARK(linear_quantize<float>);
+BENCHMARK(linear_quantize<double>);
+
+void linear_recover(benchmark::State& state) {
+  auto values = field<float>();
+  std::vector<i32> codes(values.size());
+  Patches<float> exact;
+  const LinearGrid<float> grid(1e-3);
+  grid.quantize(std::span(values), std::span(codes), exact);
+  for (auto _ : state) {
+    grid.recover(std::span<const i32>(codes), std::span(values));
+    benchmark::ClobberMemory();
+  }
+  count_bytes<float>(state);
+}
+BENCHMARK(linear_recover);
+
+void lorenzo_forward(benchmark::State& state) {
+  std::vector<u32> codes(size_t(kShape.size()), 3);
+  for (auto _ : state) Lorenzo().forward(Field<u32>{codes.data(), kShape});
+  count_bytes<float>(state);
+}
+BENCHMARK(lorenzo_forward);
+
+void lorenzo_backward(benchmark::State& state) {
+  std::vector<u32> codes(size_t(kShape.size()), 3);
+  for (auto _ : state) Lorenzo().backward(Field<u32>{codes.data(), kShape});
+  count_bytes<float>(state);
+}
+BENCHMARK(lorenzo_backward);
+
+void huffman_encode(benchmark::State& state) {
+  const BufferPool pool;
+  const auto codes = residuals();
+  for (auto _ : state) {
+    Writer out;
+    Huffman().encode(std::span<const i32>(codes), {}, out);
+    benchmark::DoNotOptimize(out.size());
+  }
+  count_bytes<float>(state);
+}
+BENCHMARK(huffman_encode);
+
+void huffman_decode(benchmark::State& state) {
+  const BufferPool pool;
+  auto codes = residuals();
+  Writer out;
+  Huffman().encode(std::span<const i32>(codes), {}, out);
+  for (auto _ : state) {
+    Reader in(out.bytes());
+    Huffman().decode(in, std::span<i32>(codes));
+  }
+  count_bytes<float>(state);
+}
+BENCHMARK(huffman_decode);
+
+void checksum(benchmark::State& state) {
+  const auto values = field<float>();
+  for (auto _ : state) benchmark::DoNotOptimize(hash_of(bytes_of(std::span(values))));
+  count_bytes<float>(state);
+}
+BENCHMARK(checksum);
+
+void whole_compress(benchmark::State& state, const char* recipe) {
+  const auto values = field<float>();
+  CompressOptions options;
+  options.bound = Bound::abs(1e-3);
+  options.recipe = recipe;
+  for (auto _ : state) benchmark::DoNotOptimize(compress(values.data(), kShape, options).size());
+  count_bytes<float>(state);
+}
+void whole_decompress(benchmark::State& state, const char* recipe) {
+  const auto values = field<float>();
+  CompressOptions options;
+  options.bound = Bound::abs(1e-3);
+  options.recipe = recipe;
+  const Bytes stream = compress(values.data(), kShape, options);
+  for (auto _ : state) benchmark::DoNotOptimize(decompress(stream).data());
+  count_bytes<float>(state);
+}
+BENCHMARK_CAPTURE(whole_compress, balanced, "balanced");
+BENCHMARK_CAPTURE(whole_decompress, balanced, "balanced");
+BENCHMARK_CAPTURE(whole_compress, feedback, "feedback");
+BENCHMARK_CAPTURE(whole_decompress, feedback, "feedback");
+
+}  // namespace
+}  // namespace leeway

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The documents say what the software does."""
+import re
+import shlex
+import subprocess
+
+from conftest import BUILD, ROOT
+
+
+def test_the_stage_table_is_current(leeway):
+    text = (ROOT / "docs/ARCHITECTURE.md").read_text()
+    table = re.search(r"<!-- stages -->\n(.*?)<!-- /stages -->", text, re.S).group(1)
+    assert table == leeway("stages", "--markdown")
+
+
+def test_the_recipe_table_is_current(leeway):
+    text = (ROOT / "docs/RECIPES.md").read_text()
+    for entry in leeway.json("recipes"):
+        assert re.search(rf"^\| `{re.escape(entry['name'])}`[^|]*\| `{re.escape(entry['recipe'])}` \|", text, re.M), entry
+
+
+def test_the_commands_of_the_readme_work(leeway):
+    block = re.search(r"## In 60 seconds\n\n((?:    .*\n)+)", (ROOT / "README.md").read_text()).group(1)
+    commands = [shlex.split(line, comments=True) for line in block.splitlines()]
+    ran = [leeway(*command[1:]) for command in commands if command[0] == "build/leeway"]
+    assert len(ran) == 4
+
+
+def test_links_lead_somewhere():
+    for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\((?!http)([^)#]+)\)", document.read_text()):
+            assert (document.parent / target).exists(), (document.name, target)
+
+
+def test_the_worked_example_of_the_format():
+    stream = (ROOT / "tests/golden/v1_23_f32_scalar.lwy").read_bytes()
+    assert stream[:16].hex(" ") == "89 4c 57 59 0d 0a 1a 0a 01 00 00 00 68 00 00 00"
+    assert stream[16:26].hex(" ") == "01 80 00 00 02 00 00 00 01 00"
+    assert stream[0x78:0x80].hex(" ") == "d0 4f e8 04 d9 4c f9 74" and stream[0xC0:0xC5].hex(" ") == "00 00 00 c0 3e"
+
+
+def test_readme_programs_compile(tmp_path):
+    """The C++ lines of the README, put into a function."""
+    code = re.search(r"```cpp\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
+    include, body = code.split("\n\n", 1)
+    source = tmp_path / "readme.cc"
+    source.write_text(f"#include <vector>\n{include}\nvoid f(const std::vector<float>& field) {{\n{body}}}\n")
+    subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-I", ROOT, source], check=True)
