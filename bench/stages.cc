@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Micro-benchmarks of the stages on one chunk of a smooth random field; bytes are those of the values.
+// Micro-benchmarks of the stages on one chunk of a smooth random field; bytes are those of the
+// values.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -22,7 +23,8 @@ std::vector<T> field() {
   std::normal_distribution<double> normal;
   std::vector<T> values(size_t(kShape.size()));
   for (size_t i = 0; i < values.size(); ++i)
-    values[i] = T(std::sin(double(i % 256) * 0.05) + std::cos(double(i / 256) * 0.03) + 0.004 * normal(random));
+    values[i] = T(std::sin(double(i % 256) * 0.05) + std::cos(double(i / 256) * 0.03) +
+                  0.004 * normal(random));
   return values;
 }
 
@@ -59,7 +61,8 @@ void linear_quantize(benchmark::State& state) {
   std::vector<Code<T>> codes(values.size());
   for (auto _ : state) {
     Patches<T> exact;
-    benchmark::DoNotOptimize(LinearGrid<T>(1e-3).quantize(std::span(values), std::span(codes), exact));
+    benchmark::DoNotOptimize(
+        LinearGrid<T>(1e-3).quantize(std::span(values), std::span(codes), exact));
   }
   count_bytes<T>(state);
 }

@@ -24,11 +24,12 @@ int main(void) {
   }
   leeway_info info;
   leeway_inspect(leeway, leeway_buffer_data(stream), leeway_buffer_size(stream), &info);
-  printf("%zu -> %zu bytes, bound %g, largest error %g\n", 200 * 300 * sizeof *field, leeway_buffer_size(stream),
-         info.abs_bound, info.max_error);
+  printf("%zu -> %zu bytes, bound %g, largest error %g\n", 200 * 300 * sizeof *field,
+         leeway_buffer_size(stream), info.abs_bound, info.max_error);
 
   array.data = decoded;
-  leeway_status status = leeway_decompress(leeway, leeway_buffer_data(stream), leeway_buffer_size(stream), &array);
+  leeway_status status =
+      leeway_decompress(leeway, leeway_buffer_data(stream), leeway_buffer_size(stream), &array);
   int bad = status != LEEWAY_OK;
   for (int i = 0; i < 200 * 300; ++i) bad |= !(fabs(field[i] - decoded[i]) <= info.abs_bound);
 

@@ -8,8 +8,8 @@
 #include "leeway/leeway.hpp"
 #include "leeway/lossless/zstd.h"
 
-// A preprocessor: subtracts the mean. It rounds, so the engine checks every value behind it against the
-// bound and keeps a chunk without loss if one does not fit.
+// A preprocessor: subtracts the mean. It rounds, so the engine checks every value behind it against
+// the bound and keeps a chunk without loss if one does not fit.
 struct Center {
   static constexpr std::string_view kName = "center";
   static constexpr std::string_view kAbout = "subtracts the mean";
@@ -50,10 +50,12 @@ int main() {
   std::vector<double> series(shape.size());
   for (size_t i = 0; i < series.size(); ++i) series[i] = 1e4 + std::sin(0.01 * double(i));
 
-  const leeway::Compressor<double, Center, Previous, leeway::Linear, leeway::Huffman, leeway::Zstd> compressor;
+  const leeway::Compressor<double, Center, Previous, leeway::Linear, leeway::Huffman, leeway::Zstd>
+      compressor;
   const leeway::Bytes stream = compressor.compress(series.data(), shape, leeway::Bound::abs(1e-6));
   const leeway::Array decoded = compressor.decompress(stream);
-  std::printf("%s: ratio %.1f\n", compressor.recipe().c_str(), double(series.size() * 8) / double(stream.size()));
+  std::printf("%s: ratio %.1f\n", compressor.recipe().c_str(),
+              double(series.size() * 8) / double(stream.size()));
   for (size_t i = 0; i < series.size(); ++i)
     if (!(std::abs(series[i] - decoded.as<double>()[i]) <= 1e-6)) return 1;
   return 0;

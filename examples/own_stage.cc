@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A stage of your own, composed with the library's: an encoder that packs runs of equal codes.
 //
-// A stage is a plain struct with a name, a kind, one line about it, and parameters; what it must be able to
-// do stands in leeway/core/stage.h. Nothing in the library has to be touched or even know about it.
+// A stage is a plain struct with a name, a kind, one line about it, and parameters; what it must be
+// able to do stands in leeway/core/stage.h. Nothing in the library has to be touched or even know
+// about it.
 #include <cstdio>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct RunLength {
   void encode(std::span<const I> codes, std::span<const leeway::u8>, leeway::Writer& out) const {
     for (size_t i = 0; i < codes.size();) {
       size_t run = 1;
-      while (i + run < codes.size() && codes[i + run] == codes[i] && run < size_t(params.longest)) ++run;
+      while (i + run < codes.size() && codes[i + run] == codes[i] && run < size_t(params.longest))
+        ++run;
       out.put(codes[i]);
       out.put_varint(run);
       i += run;
@@ -46,10 +48,12 @@ int main() {
   std::vector<float> field(shape.size());
   for (size_t i = 0; i < field.size(); ++i) field[i] = float(i / 2000) * 0.25f;  // plateaus
 
-  const leeway::Compressor<float, leeway::Linear, leeway::Lorenzo, RunLength, leeway::Zstd> compressor;
+  const leeway::Compressor<float, leeway::Linear, leeway::Lorenzo, RunLength, leeway::Zstd>
+      compressor;
   const leeway::Bytes stream = compressor.compress(field.data(), shape, leeway::Bound::abs(1e-2));
   const leeway::Array decoded = compressor.decompress(stream);
-  std::printf("%s: ratio %.0f\n", compressor.recipe().c_str(), double(field.size() * 4) / double(stream.size()));
+  std::printf("%s: ratio %.0f\n", compressor.recipe().c_str(),
+              double(field.size() * 4) / double(stream.size()));
 
   for (size_t i = 0; i < field.size(); ++i)
     if (!(std::abs(double(field[i]) - double(decoded.as<float>()[i])) <= 1e-2)) return 1;

@@ -17,7 +17,8 @@ class Array {
   const Shape& shape() const { return shape_; }
   template <class T>
   std::span<const T> as() const {
-    if (dtype_of<T>() != dtype_) throw Error(Errc::invalid_argument, "the array holds another type");
+    if (dtype_of<T>() != dtype_)
+      throw Error(Errc::invalid_argument, "the array holds another type");
     return {reinterpret_cast<const T*>(values_.data()), size_t(shape_.size())};
   }
   const std::byte* data() const { return reinterpret_cast<const std::byte*>(values_.data()); }

@@ -5,8 +5,8 @@
 //   leeway::Bytes stream = compressor.compress(values, shape, leeway::Bound::abs(1e-3));
 //   leeway::Array array = compressor.decompress(stream);
 //
-// The stream carries the names of the stages. Only a Compressor that has a user's stage can decode a stream
-// made with it; if all stages are the library's, every reader can.
+// The stream carries the names of the stages. Only a Compressor that has a user's stage can decode
+// a stream made with it; if all stages are the library's, every reader can.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ inline constexpr size_t kAbsent = size_t(-1);
 template <class... S>
 consteval size_t position_of(Kind kind) {
   size_t position = kAbsent, i = 0;
-  ((position == kAbsent && S::kKind == kind ? position = i : position, ++i), ...);
+  ((position == kAbsent&& S::kKind == kind ? position = i : position, ++i), ...);
   return position;
 }
 template <class... S>
@@ -56,9 +56,11 @@ consteval bool are_ordered() {
 
 template <class T, class... S>
 class Compressor {
-  static_assert((Stage<S> && ...), "every part of a Compressor must be a Stage: see leeway/core/stage.h");
-  static_assert(detail::are_ordered<S...>(),
-                "the order is: preprocessors, predictor and quantizer (either first), encoder, lossless");
+  static_assert((Stage<S> && ...),
+                "every part of a Compressor must be a Stage: see leeway/core/stage.h");
+  static_assert(
+      detail::are_ordered<S...>(),
+      "the order is: preprocessors, predictor and quantizer (either first), encoder, lossless");
   static_assert(detail::count_of<S...>(Kind::predictor) <= 1, "at most one predictor");
   static_assert(detail::count_of<S...>(Kind::quantizer) <= 1, "at most one quantizer");
   static_assert(detail::count_of<S...>(Kind::encoder) <= 1, "at most one encoder");
@@ -66,10 +68,9 @@ class Compressor {
  public:
   explicit Compressor(S... stages)
       : recipe_(recipe_text(stages...)),
-        codec_(std::make_shared<TypedChunkCodec<T>>(pipeline(std::tuple<S...>(std::move(stages)...)))) {}
-  Compressor()
-    requires(sizeof...(S) > 0)
-      : Compressor(S()...) {}
+        codec_(std::make_shared<TypedChunkCodec<T>>(
+            pipeline(std::tuple<S...>(std::move(stages)...)))) {}
+  Compressor() requires(sizeof...(S) > 0) : Compressor(S()...) {}
 
   const std::string& recipe() const { return recipe_; }
 
@@ -82,7 +83,8 @@ class Compressor {
     return stream;
   }
   // options.recipe is not used.
-  CompressReport compress(const View& view, const CompressOptions& options, const Sink& sink) const {
+  CompressReport compress(const View& view, const CompressOptions& options,
+                          const Sink& sink) const {
     return compress_with(*codec_, recipe_, view, options, sink);
   }
   Array decompress(ByteView stream, const DecompressOptions& options = {}) const {
@@ -94,30 +96,37 @@ class Compressor {
     std::string text;
     const auto append = [&](const auto& stage) {
       const std::string params = print_params(stage.params);
-      text += (text.empty() ? "" : "+") + std::string(stage.kName) + (params.empty() ? "" : ":" + params);
+      text += (text.empty() ? "" : "+") + std::string(stage.kName) +
+              (params.empty() ? "" : ":" + params);
     };
     (append(stages), ...);
     return text;
   }
 
   static std::unique_ptr<Transform<T>> transform(const std::tuple<S...>& stages) {
-    constexpr size_t p = detail::position_of<S...>(Kind::predictor), q = detail::position_of<S...>(Kind::quantizer);
+    constexpr size_t p = detail::position_of<S...>(Kind::predictor),
+                     q = detail::position_of<S...>(Kind::quantizer);
     const auto quantizer = [&] {
-      if constexpr (q == detail::kAbsent) return Exact();
-      else return std::get<q>(stages);
+      if constexpr (q == detail::kAbsent)
+        return Exact();
+      else
+        return std::get<q>(stages);
     }();
     using Q = std::remove_const_t<decltype(quantizer)>;
-    static_assert(Quantizer<Q, T>, "the quantizer does not fit: see the concept Quantizer in core/stage.h");
+    static_assert(Quantizer<Q, T>,
+                  "the quantizer does not fit: see the concept Quantizer in core/stage.h");
     if constexpr (p == detail::kAbsent) {
       return std::make_unique<Dual<T, Q, NoPredictor>>(quantizer, NoPredictor());
     } else {
       using P = std::tuple_element_t<p, std::tuple<S...>>;
       if constexpr (q != detail::kAbsent && p < q) {
-        static_assert(FeedbackPredictor<P, T>, "this predictor cannot stand before the quantizer: it has no walk()");
+        static_assert(FeedbackPredictor<P, T>,
+                      "this predictor cannot stand before the quantizer: it has no walk()");
         return std::make_unique<Feedback<T, P, Q>>(std::get<p>(stages), quantizer);
       } else {
-        static_assert(IntegerPredictor<P>, "this predictor cannot stand behind the quantizer: it has no "
-                                           "forward()/backward() on integers");
+        static_assert(IntegerPredictor<P>,
+                      "this predictor cannot stand behind the quantizer: it has no "
+                      "forward()/backward() on integers");
         return std::make_unique<Dual<T, Q, P>>(quantizer, std::get<p>(stages));
       }
     }
@@ -146,8 +155,9 @@ class Compressor {
   CodecMaker maker() const {
     return [this](const std::string& recipe, DType dtype) {
       if (recipe != recipe_ || dtype != dtype_of<T>())
-        throw Error(Errc::unsupported, "the stream was made by '" + recipe + "' for " + std::string(name_of(dtype)) +
-                                           ", not by '" + recipe_ + "' for " + std::string(name_of(dtype_of<T>())));
+        throw Error(Errc::unsupported, "the stream was made by '" + recipe + "' for " +
+                                           std::string(name_of(dtype)) + ", not by '" + recipe_ +
+                                           "' for " + std::string(name_of(dtype_of<T>())));
       return codec_;
     };
   }

@@ -8,7 +8,8 @@ std::shared_ptr<const ChunkCodec> library_codec(const std::string& recipe, DType
   try {
     return make_codec(parse_recipe(recipe), dtype);
   } catch (const Error& error) {
-    throw Error(Errc::unsupported, "the stream's recipe '" + recipe + "' is not possible here: " + error.what());
+    throw Error(Errc::unsupported,
+                "the stream's recipe '" + recipe + "' is not possible here: " + error.what());
   }
 }
 
@@ -23,8 +24,10 @@ CompressReport compress(const View& array, const CompressOptions& options, const
 
 Bytes compress(const View& array, const CompressOptions& options) {
   Bytes stream;
-  stream.reserve(size_t(array.shape.size() * size_of(array.dtype) / 4));  // touched only as far as used
-  compress(array, options, [&](ByteView part) { stream.insert(stream.end(), part.begin(), part.end()); });
+  stream.reserve(
+      size_t(array.shape.size() * size_of(array.dtype) / 4));  // touched only as far as used
+  compress(array, options,
+           [&](ByteView part) { stream.insert(stream.end(), part.begin(), part.end()); });
   return stream;
 }
 
@@ -40,12 +43,13 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   write(header, out);
   write(Tail{}, out);
   const u64 chunks = header.grid().size();
-  // A chunk that does not shrink is stored: one byte more. A size in the index takes at most 10 bytes.
+  // A chunk that does not shrink is stored: one byte more. A size in the index takes at most 10
+  // bytes.
   return out.size() + shape.size() * size_of(dtype) + chunks * (kFrameHeadBytes + 1 + 10) + 10;
 }
 
-DecompressReport decompress_into(const StreamReader& stream, const Index& first, const MutableView& out,
-                                 const DecompressOptions& options) {
+DecompressReport decompress_into(const StreamReader& stream, const Index& first,
+                                 const MutableView& out, const DecompressOptions& options) {
   return decompress_with(library_codec, stream, first, out, options);
 }
 
@@ -60,7 +64,8 @@ Array decompress(ByteView stream, const DecompressOptions& options) {
 Array detail::decompress_array(const CodecMaker& maker, ByteView stream, const Box* region,
                                const DecompressOptions& options) {
   const MemorySource source(stream);
-  const StreamReader reader(source, options.salvage ? StreamReader::OnDamage::salvage : StreamReader::OnDamage::refuse);
+  const StreamReader reader(
+      source, options.salvage ? StreamReader::OnDamage::salvage : StreamReader::OnDamage::refuse);
   const Box box = region ? *region : Box{{}, reader.header().shape};
   Array array(reader.header().dtype, box.shape);
   decompress_with(maker, reader, box.first, array.view(), options);
@@ -68,7 +73,8 @@ Array detail::decompress_array(const CodecMaker& maker, ByteView stream, const B
 }
 
 Info inspect(const StreamReader& stream) {
-  return {stream.header(), stream.statement().value_or(Statement{}), stream.chunks(), stream.bytes()};
+  return {stream.header(), stream.statement().value_or(Statement{}), stream.chunks(),
+          stream.bytes()};
 }
 
 Info inspect(ByteView stream) {

@@ -8,8 +8,8 @@
  *   leeway_buffer* stream;
  *   if (leeway_compress(leeway, &array, &stream) != LEEWAY_OK) puts(leeway_message(leeway));
  *
- * A context holds settings and the message of its last error. There is no other state: use one context per
- * thread, or guard it. Functions return a status unless they cannot fail. */
+ * A context holds settings and the message of its last error. There is no other state: use one
+ * context per thread, or guard it. Functions return a status unless they cannot fail. */
 #ifndef LEEWAY_LEEWAY_H
 #define LEEWAY_LEEWAY_H
 
@@ -28,10 +28,10 @@ typedef enum leeway_status {
   LEEWAY_CORRUPT = 2,          /* the stream is damaged, truncated, or not a stream */
   LEEWAY_UNSUPPORTED = 3,      /* the stream needs something this library does not have */
   LEEWAY_IO = 4,
-  LEEWAY_CANCELED = 5,         /* the progress function said so */
+  LEEWAY_CANCELED = 5, /* the progress function said so */
   LEEWAY_OUT_OF_MEMORY = 6,
-  LEEWAY_INTERNAL = 7,         /* a bug: please report it */
-  LEEWAY_TOO_SMALL = 8         /* the memory given does not hold the result */
+  LEEWAY_INTERNAL = 7, /* a bug: please report it */
+  LEEWAY_TOO_SMALL = 8 /* the memory given does not hold the result */
 } leeway_status;
 
 typedef enum leeway_dtype {
@@ -51,7 +51,8 @@ typedef enum leeway_dtype {
 
 #define LEEWAY_MAX_RANK 8
 
-/* An array of the caller. Strides are in bytes, one per axis; NULL means contiguous, last axis fastest. */
+/* An array of the caller. Strides are in bytes, one per axis; NULL means contiguous, last axis
+ * fastest. */
 typedef struct leeway_array {
   void* data; /* only read by the compressing functions */
   leeway_dtype dtype;
@@ -79,11 +80,12 @@ LEEWAY_API void leeway_clear_bounds(leeway_context* context);
 LEEWAY_API leeway_status leeway_set_recipe(leeway_context* context, const char* recipe);
 /* Declares a value that stands for "nothing here": kept exactly, left out of the range. */
 LEEWAY_API void leeway_add_fill(leeway_context* context, double value);
-LEEWAY_API void leeway_detect_fills(leeway_context* context, int detect); /* on by default */
+LEEWAY_API void leeway_detect_fills(leeway_context* context, int detect);      /* on by default */
 LEEWAY_API void leeway_set_threads(leeway_context* context, unsigned threads); /* 1 by default */
 LEEWAY_API void leeway_set_memory(leeway_context* context, uint64_t bytes);    /* 0: no limit */
 
-/* Runs work(data, 0) ... work(data, count - 1) on threads of the host, and returns when all are done. */
+/* Runs work(data, 0) ... work(data, count - 1) on threads of the host, and returns when all are
+ * done. */
 typedef void (*leeway_work)(void* data, unsigned index);
 typedef void (*leeway_executor)(void* host, unsigned count, leeway_work work, void* data);
 LEEWAY_API void leeway_set_executor(leeway_context* context, leeway_executor executor, void* host);
@@ -94,16 +96,18 @@ LEEWAY_API void leeway_set_progress(leeway_context* context, leeway_progress pro
 
 /* ---- compressing ---- */
 
-LEEWAY_API leeway_status leeway_compress(leeway_context* context, const leeway_array* array, leeway_buffer** stream);
+LEEWAY_API leeway_status leeway_compress(leeway_context* context, const leeway_array* array,
+                                         leeway_buffer** stream);
 LEEWAY_API const void* leeway_buffer_data(const leeway_buffer* buffer);
 LEEWAY_API size_t leeway_buffer_size(const leeway_buffer* buffer);
 LEEWAY_API void leeway_buffer_free(leeway_buffer* buffer);
 
 /* Into memory of the caller; *size becomes the size of the stream. */
-LEEWAY_API leeway_status leeway_compress_into(leeway_context* context, const leeway_array* array, void* stream,
-                                              size_t capacity, size_t* size);
+LEEWAY_API leeway_status leeway_compress_into(leeway_context* context, const leeway_array* array,
+                                              void* stream, size_t capacity, size_t* size);
 /* A capacity that is always enough for leeway_compress_into(). */
-LEEWAY_API leeway_status leeway_max_compressed_size(leeway_context* context, const leeway_array* array, size_t* size);
+LEEWAY_API leeway_status leeway_max_compressed_size(leeway_context* context,
+                                                    const leeway_array* array, size_t* size);
 
 /* ---- reading ---- */
 
@@ -122,14 +126,16 @@ typedef struct leeway_info {
   uint64_t reserved[8];
 } leeway_info;
 
-LEEWAY_API leeway_status leeway_inspect(leeway_context* context, const void* stream, size_t size, leeway_info* info);
+LEEWAY_API leeway_status leeway_inspect(leeway_context* context, const void* stream, size_t size,
+                                        leeway_info* info);
 
 /* The whole array; type and shape of `array` must be those of the stream. */
 LEEWAY_API leeway_status leeway_decompress(leeway_context* context, const void* stream, size_t size,
                                            const leeway_array* array);
 /* The part that begins at index `first` and has the shape of `array`. */
-LEEWAY_API leeway_status leeway_decompress_region(leeway_context* context, const void* stream, size_t size,
-                                                  const uint64_t* first, const leeway_array* array);
+LEEWAY_API leeway_status leeway_decompress_region(leeway_context* context, const void* stream,
+                                                  size_t size, const uint64_t* first,
+                                                  const leeway_array* array);
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // leeway: error-bounded lossy compression of scientific arrays. The C++ interface.
 //
-//   std::vector<float> field = ...;                                     // 100 x 500 x 500, last axis fastest
-//   leeway::Bytes stream = leeway::compress(field.data(), {100, 500, 500}, leeway::Bound::abs(1e-3));
-//   leeway::Array array = leeway::decompress(stream);                   // knows its type and shape
-//   std::span<const float> values = array.as<float>();                  // none is off by more than 1e-3
+//   std::vector<float> field = ...;                                     // 100 x 500 x 500, last
+//   axis fastest leeway::Bytes stream = leeway::compress(field.data(), {100, 500, 500},
+//   leeway::Bound::abs(1e-3)); leeway::Array array = leeway::decompress(stream); // knows its type
+//   and shape std::span<const float> values = array.as<float>();                  // none is off by
+//   more than 1e-3
 //
 // Everything throws leeway::Error. Functions keep no state and may be called from any thread.
 #pragma once
@@ -31,7 +32,8 @@ LEEWAY_EXPORT const char* version();
 // Compresses the array into a stream; bound, recipe, fill values and threads are in the options.
 LEEWAY_EXPORT Bytes compress(const View& array, const CompressOptions& options);
 // The same piece by piece into `sink`, which never has to seek; memory stays bounded for any size.
-LEEWAY_EXPORT CompressReport compress(const View& array, const CompressOptions& options, const Sink& sink);
+LEEWAY_EXPORT CompressReport compress(const View& array, const CompressOptions& options,
+                                      const Sink& sink);
 
 template <class T>
 Bytes compress(const T* values, const Shape& shape, const CompressOptions& options) {
@@ -45,14 +47,18 @@ Bytes compress(const T* values, const Shape& shape, const Bound& bound) {
 }
 
 // No stream of this array, whatever its values, is longer.
-LEEWAY_EXPORT u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& options);
+LEEWAY_EXPORT u64 max_compressed_size(DType dtype, const Shape& shape,
+                                      const CompressOptions& options);
 
 LEEWAY_EXPORT Array decompress(ByteView stream, const DecompressOptions& options = {});
 // Only the values inside `region`; reads only the chunks it needs.
-LEEWAY_EXPORT Array decompress(ByteView stream, const Box& region, const DecompressOptions& options = {});
-// Into memory of the caller, any strides; from a stream in memory or in a file (FileSource, StreamReader).
+LEEWAY_EXPORT Array decompress(ByteView stream, const Box& region,
+                               const DecompressOptions& options = {});
+// Into memory of the caller, any strides; from a stream in memory or in a file (FileSource,
+// StreamReader).
 LEEWAY_EXPORT DecompressReport decompress_into(const StreamReader& stream, const Index& first,
-                                               const MutableView& out, const DecompressOptions& options = {});
+                                               const MutableView& out,
+                                               const DecompressOptions& options = {});
 
 // What a stream says about itself.
 struct Info {

@@ -22,12 +22,18 @@ namespace {
 
 leeway_status status_of(Errc code) {
   switch (code) {
-    case Errc::invalid_argument: return LEEWAY_INVALID_ARGUMENT;
-    case Errc::corrupt: return LEEWAY_CORRUPT;
-    case Errc::unsupported: return LEEWAY_UNSUPPORTED;
-    case Errc::io: return LEEWAY_IO;
-    case Errc::canceled: return LEEWAY_CANCELED;
-    case Errc::internal: break;
+    case Errc::invalid_argument:
+      return LEEWAY_INVALID_ARGUMENT;
+    case Errc::corrupt:
+      return LEEWAY_CORRUPT;
+    case Errc::unsupported:
+      return LEEWAY_UNSUPPORTED;
+    case Errc::io:
+      return LEEWAY_IO;
+    case Errc::canceled:
+      return LEEWAY_CANCELED;
+    case Errc::internal:
+      break;
   }
   return LEEWAY_INTERNAL;
 }
@@ -86,7 +92,8 @@ void decompress_to(leeway_context* context, const void* stream, size_t size, con
   const StreamReader reader(source);
   const auto out = view_of_array<std::byte>(array);
   require(out.data || out.shape.size() == 0, "the array has no data");
-  if (!first) require(out.shape == reader.header().shape, "the array does not have the shape of the stream");
+  if (!first)
+    require(out.shape == reader.header().shape, "the array does not have the shape of the stream");
   Index index{};
   if (first) std::copy_n(first, array->rank, index.begin());
   DecompressOptions options;
@@ -114,8 +121,9 @@ leeway_status leeway_set_bound(leeway_context* context, const char* kind, double
     for (leeway::u8 id = 1; leeway::is_bound_kind(id); ++id)
       if (name_of(leeway::BoundKind(id)) == kind)
         return void(context->options.bound.add(leeway::BoundKind(id), value));
-    throw leeway::Error(leeway::Errc::invalid_argument,
-                        "there is no bound '" + std::string(kind) + "'; there are abs, rel, psnr, l2, lossless");
+    throw leeway::Error(
+        leeway::Errc::invalid_argument,
+        "there is no bound '" + std::string(kind) + "'; there are abs, rel, psnr, l2, lossless");
   });
 }
 void leeway_clear_bounds(leeway_context* context) {
@@ -145,7 +153,8 @@ void leeway_set_executor(leeway_context* context, leeway_executor executor, void
   if (!context) return;
   context->options.execution.executor = nullptr;
   if (!executor) return;
-  context->options.execution.executor = [=](unsigned count, const std::function<void(unsigned)>& work) {
+  context->options.execution.executor = [=](unsigned count,
+                                            const std::function<void(unsigned)>& work) {
     const auto call = [](void* data, unsigned index) {
       (*static_cast<const std::function<void(unsigned)>*>(data))(index);
     };
@@ -156,10 +165,12 @@ void leeway_set_executor(leeway_context* context, leeway_executor executor, void
 void leeway_set_progress(leeway_context* context, leeway_progress progress, void* host) {
   if (!context) return;
   context->options.execution.progress = nullptr;
-  if (progress) context->options.execution.progress = [=](double done) { return progress(host, done) != 0; };
+  if (progress)
+    context->options.execution.progress = [=](double done) { return progress(host, done) != 0; };
 }
 
-leeway_status leeway_compress(leeway_context* context, const leeway_array* array, leeway_buffer** stream) {
+leeway_status leeway_compress(leeway_context* context, const leeway_array* array,
+                              leeway_buffer** stream) {
   return guarded(context, [&] {
     require(stream, "nowhere to put the stream");
     auto buffer = std::make_unique<leeway_buffer>();
@@ -167,24 +178,28 @@ leeway_status leeway_compress(leeway_context* context, const leeway_array* array
     *stream = buffer.release();
   });
 }
-const void* leeway_buffer_data(const leeway_buffer* buffer) { return buffer ? buffer->bytes.data() : nullptr; }
+const void* leeway_buffer_data(const leeway_buffer* buffer) {
+  return buffer ? buffer->bytes.data() : nullptr;
+}
 size_t leeway_buffer_size(const leeway_buffer* buffer) { return buffer ? buffer->bytes.size() : 0; }
 void leeway_buffer_free(leeway_buffer* buffer) { delete buffer; }
 
-leeway_status leeway_compress_into(leeway_context* context, const leeway_array* array, void* stream, size_t capacity,
-                                   size_t* size) {
+leeway_status leeway_compress_into(leeway_context* context, const leeway_array* array, void* stream,
+                                   size_t capacity, size_t* size) {
   return guarded(context, [&] {
     require(size && (stream || capacity == 0), "nowhere to put the stream");
     *size = 0;
-    compress(leeway::view_of_array<const std::byte>(array), context->options, [&](leeway::ByteView part) {
-      if (part.size() > capacity - *size) throw leeway::TooSmall();
-      std::memcpy(static_cast<leeway::u8*>(stream) + *size, part.data(), part.size());
-      *size += part.size();
-    });
+    compress(leeway::view_of_array<const std::byte>(array), context->options,
+             [&](leeway::ByteView part) {
+               if (part.size() > capacity - *size) throw leeway::TooSmall();
+               std::memcpy(static_cast<leeway::u8*>(stream) + *size, part.data(), part.size());
+               *size += part.size();
+             });
   });
 }
 
-leeway_status leeway_max_compressed_size(leeway_context* context, const leeway_array* array, size_t* size) {
+leeway_status leeway_max_compressed_size(leeway_context* context, const leeway_array* array,
+                                         size_t* size) {
   return guarded(context, [&] {
     require(size, "nowhere to put the size");
     const auto view = leeway::view_of_array<const std::byte>(array);
@@ -192,7 +207,8 @@ leeway_status leeway_max_compressed_size(leeway_context* context, const leeway_a
   });
 }
 
-leeway_status leeway_inspect(leeway_context* context, const void* stream, size_t size, leeway_info* info) {
+leeway_status leeway_inspect(leeway_context* context, const void* stream, size_t size,
+                             leeway_info* info) {
   return guarded(context, [&] {
     require(info, "nowhere to put the information");
     const leeway::Info found = leeway::inspect(leeway::stream_view(stream, size));
@@ -211,7 +227,8 @@ leeway_status leeway_inspect(leeway_context* context, const void* stream, size_t
   });
 }
 
-leeway_status leeway_decompress(leeway_context* context, const void* stream, size_t size, const leeway_array* array) {
+leeway_status leeway_decompress(leeway_context* context, const void* stream, size_t size,
+                                const leeway_array* array) {
   return guarded(context, [&] { leeway::decompress_to(context, stream, size, nullptr, array); });
 }
 leeway_status leeway_decompress_region(leeway_context* context, const void* stream, size_t size,

@@ -23,18 +23,22 @@ TEST(CApi, RoundTripsWithStrides) {
   leeway_buffer* stream = nullptr;
   ASSERT_EQ(leeway_compress(c, &array, &stream), LEEWAY_OK) << leeway_message(c);
   leeway_info info;
-  ASSERT_EQ(leeway_inspect(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &info), LEEWAY_OK);
+  ASSERT_EQ(leeway_inspect(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &info),
+            LEEWAY_OK);
   EXPECT_EQ(info.rank, 2);
   EXPECT_EQ(info.shape[0], 30u);
   EXPECT_EQ(info.abs_bound, 1e-3);
   EXPECT_STREQ(info.recipe, "linear+lorenzo+huffman+zstd");
   std::vector<double> out(600), region(6);
   const leeway_array target = {out.data(), LEEWAY_F64, 2, shape, strides};
-  ASSERT_EQ(leeway_decompress(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &target), LEEWAY_OK);
+  ASSERT_EQ(leeway_decompress(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &target),
+            LEEWAY_OK);
   expect_within<double>(values, out, 1e-3, {}, "C");
   const u64 first[] = {4, 5}, part[] = {2, 3};
   const leeway_array piece = {region.data(), LEEWAY_F64, 2, part, nullptr};
-  ASSERT_EQ(leeway_decompress_region(c, leeway_buffer_data(stream), leeway_buffer_size(stream), first, &piece), LEEWAY_OK);
+  ASSERT_EQ(leeway_decompress_region(c, leeway_buffer_data(stream), leeway_buffer_size(stream),
+                                     first, &piece),
+            LEEWAY_OK);
   EXPECT_EQ(region[4], out[6 * 30 + 5]);
   leeway_buffer_free(stream);
 }
@@ -92,7 +96,8 @@ TEST(CApi, ExecutorAndProgressOfTheHost) {
   ASSERT_EQ(leeway_compress(c, &array, &stream), LEEWAY_OK);
   leeway_buffer_free(stream);
   EXPECT_GE(runs, 1);
-  leeway_set_progress(c, [](void*, double) { return 0; }, nullptr);
+  leeway_set_progress(
+      c, [](void*, double) { return 0; }, nullptr);
   EXPECT_EQ(leeway_compress(c, &array, &stream), LEEWAY_CANCELED);
 }
 
@@ -109,7 +114,8 @@ TEST(CApi, ContextsAreIndependent) {
         leeway_buffer* stream = nullptr;
         ASSERT_EQ(leeway_compress(c, &array, &stream), LEEWAY_OK);
         leeway_info info;
-        ASSERT_EQ(leeway_inspect(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &info), LEEWAY_OK);
+        ASSERT_EQ(leeway_inspect(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &info),
+                  LEEWAY_OK);
         EXPECT_EQ(info.abs_bound, std::pow(10.0, -t));
         leeway_buffer_free(stream);
       }

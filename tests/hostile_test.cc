@@ -34,7 +34,8 @@ void expect_no_crash(ByteView stream) {
 TEST(Hostile, EveryTruncationIsRefused) {
   for (const std::string& recipe : recipes()) {
     const Bytes stream = small_stream(recipe);
-    for (size_t size = 0; size < stream.size(); ++size) expect_refused(ByteView(stream).first(size));
+    for (size_t size = 0; size < stream.size(); ++size)
+      expect_refused(ByteView(stream).first(size));
   }
 }
 
@@ -67,8 +68,10 @@ TEST(Hostile, MendedChecksumsDoNotHelp) {
       for (int trial = 0; trial < 300; ++trial) {
         Bytes damaged = stream;
         FrameHead head = read_frame_head(ByteView(damaged).subspan(size_t(first), kFrameHeadBytes));
-        const auto payload = std::span(damaged).subspan(size_t(first) + kFrameHeadBytes, size_t(head.payload_bytes));
-        for (u32 flips = 1 + random() % 4; flips > 0; --flips) payload[random() % payload.size()] ^= u8(1 << random() % 8);
+        const auto payload =
+            std::span(damaged).subspan(size_t(first) + kFrameHeadBytes, size_t(head.payload_bytes));
+        for (u32 flips = 1 + random() % 4; flips > 0; --flips)
+          payload[random() % payload.size()] ^= u8(1 << random() % 8);
         head.payload_hash = hash_of(payload);
         write(head, std::span<u8, kFrameHeadBytes>(damaged.data() + first, kFrameHeadBytes));
         expect_no_crash(damaged);
@@ -101,7 +104,8 @@ TEST(Hostile, UnknownRecipesSayWhatIsMissing) {
   Writer out;
   write(header, out);
   out.extend(kFrameHeadBytes);
-  write(FrameHead{}, std::span<u8, kFrameHeadBytes>(out.front<1>().data() + out.size() - kFrameHeadBytes, kFrameHeadBytes));
+  write(FrameHead{}, std::span<u8, kFrameHeadBytes>(
+                         out.front<1>().data() + out.size() - kFrameHeadBytes, kFrameHeadBytes));
   write(Tail{{0}, {}}, out);
   try {
     decompress(out.bytes());
@@ -125,8 +129,10 @@ TEST(Salvage, UndamagedChunksComeBack) {
     const Array saved = decompress(damaged, salvage);
     size_t lost = 0;
     for (size_t i = 0; i < values.size(); ++i) {
-      if (std::isnan(saved.as<float>()[i])) ++lost;
-      else EXPECT_EQ(saved.as<float>()[i], whole.as<float>()[i]);
+      if (std::isnan(saved.as<float>()[i]))
+        ++lost;
+      else
+        EXPECT_EQ(saved.as<float>()[i], whole.as<float>()[i]);
     }
     return lost;
   };

@@ -28,7 +28,8 @@ TEST_P(Promise, KeepsRelativeBounds) {
     for (const Shape& shape : {Shape{257}, Shape{16, 33}, Shape{3, 7, 11}})
       for (const Texture texture : kTextures)
         for (const double bound : {0.3, 1e-2, 1e-4, 1e-9})
-          check_round_trip(make_field<T>(shape, texture), shape, options_for<T>(Bound::rel(bound), GetParam()));
+          check_round_trip(make_field<T>(shape, texture), shape,
+                           options_for<T>(Bound::rel(bound), GetParam()));
   });
 }
 
@@ -37,9 +38,11 @@ TEST_P(Promise, LosslessIsBitForBit) {
     for (const Shape& shape : shapes())
       for (const Texture texture : kTextures) {
         const auto values = make_field<T>(shape, texture);
-        const Bytes stream = compress(values.data(), shape, options_for<T>(Bound::lossless(), GetParam()));
+        const Bytes stream =
+            compress(values.data(), shape, options_for<T>(Bound::lossless(), GetParam()));
         const Array decoded = decompress(stream);
-        for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(bits_of(values[i]), bits_of(decoded.as<T>()[i]));
+        for (size_t i = 0; i < values.size(); ++i)
+          ASSERT_EQ(bits_of(values[i]), bits_of(decoded.as<T>()[i]));
       }
   });
 }
@@ -99,19 +102,19 @@ TEST_P(Promise, RegionEqualsCrop) {
     const Array part = decompress(stream, box);
     size_t i = 0;
     for_each_outer(box.shape, 0, [&](const Index& index) {
-      const size_t at = size_t(((box.first[0] + index[0]) * 31 + box.first[1] + index[1]) * 17 + box.first[2] + index[2]);
+      const size_t at = size_t(((box.first[0] + index[0]) * 31 + box.first[1] + index[1]) * 17 +
+                               box.first[2] + index[2]);
       ASSERT_EQ(part.as<double>()[i++], whole.as<double>()[at]);
     });
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Recipes, Promise, testing::ValuesIn(recipes()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           for (char& c : name)
-                             if (!std::isalnum(u8(c))) c = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Recipes, Promise, testing::ValuesIn(recipes()), [](const auto& info) {
+  std::string name = info.param;
+  for (char& c : name)
+    if (!std::isalnum(u8(c))) c = '_';
+  return name;
+});
 
 TEST(Bounds, PsnrAndL2AreMetByMeasurement) {
   for (const Texture texture : {Texture::smooth, Texture::noise, Texture::steps, Texture::hostile})
@@ -121,9 +124,11 @@ TEST(Bounds, PsnrAndL2AreMetByMeasurement) {
       const auto measured = [&](const Bound& bound) {
         const Bytes stream = compress(values.data(), shape, options_for<float>(bound, recipe));
         const Array decoded = decompress(stream);
-        return compare(view_of(values.data(), shape), View(decoded.data(), DType::f32, shape), inspect(stream).header.fills);
+        return compare(view_of(values.data(), shape), View(decoded.data(), DType::f32, shape),
+                       inspect(stream).header.fills);
       };
-      for (const double psnr : {20.0, 55.5, 90.0}) EXPECT_GE(measured(Bound::psnr(psnr)).psnr, psnr);
+      for (const double psnr : {20.0, 55.5, 90.0})
+        EXPECT_GE(measured(Bound::psnr(psnr)).psnr, psnr);
       for (const double l2 : {10.0, 0.1, 1e-4}) EXPECT_LE(measured(Bound::l2(l2)).l2, l2);
       const Comparison both = measured(Bound::psnr(40) && Bound::abs(1e-3) && Bound::l2(3));
       EXPECT_GE(both.psnr, 40);
@@ -137,7 +142,8 @@ TEST(Bounds, PsnrIsNotMissedByFar) {
   const auto values = make_field<float>(shape, Texture::smooth);
   for (const double psnr : {30.0, 60.0, 80.0}) {
     const Array decoded = decompress(compress(values.data(), shape, Bound::psnr(psnr)));
-    EXPECT_LT(compare(view_of(values.data(), shape), View(decoded.data(), DType::f32, shape)).psnr, psnr + 1);
+    EXPECT_LT(compare(view_of(values.data(), shape), View(decoded.data(), DType::f32, shape)).psnr,
+              psnr + 1);
   }
 }
 
@@ -201,7 +207,8 @@ TEST(Specials, IntegersHaveFillValuesOnlyIfIsolated) {
   std::vector<i16> missing(1000, 5);
   for (size_t i = 0; i < 1000; i += 10) missing[i] = -32768, missing[i + 1] = i16(i);
   EXPECT_TRUE(inspect(compress(missing.data(), {1000}, Bound::abs(3))).header.fills.empty());
-  EXPECT_EQ(inspect(compress(missing.data(), {1000}, Bound::rel(1e-2))).header.fills, std::vector<u64>{0x8000});
+  EXPECT_EQ(inspect(compress(missing.data(), {1000}, Bound::rel(1e-2))).header.fills,
+            std::vector<u64>{0x8000});
 }
 
 TEST(Sizes, EmptyArraysWork) {
@@ -234,7 +241,8 @@ TEST(Strides, AnyLayoutIsRead) {
   const Shape shape{6, 10};
   const auto values = make_field<float>({12, 20}, Texture::smooth);
   // Every second row backwards, every second column.
-  const View view(reinterpret_cast<const std::byte*>(&values[10 * 20]), DType::f32, shape, Strides{-2 * 20 * 4, 2 * 4});
+  const View view(reinterpret_cast<const std::byte*>(&values[10 * 20]), DType::f32, shape,
+                  Strides{-2 * 20 * 4, 2 * 4});
   const Array decoded = decompress(compress(view, options_for<float>(Bound::abs(1e-4))));
   for (size_t r = 0; r < 6; ++r)
     for (size_t c = 0; c < 10; ++c)

@@ -14,13 +14,30 @@
 
 namespace leeway::test {
 
-// Odd shapes of ranks 0 to 5 (and one of 8): extents 1, 2, primes, powers of two and their neighbours.
+// Odd shapes of ranks 0 to 5 (and one of 8): extents 1, 2, primes, powers of two and their
+// neighbours.
 inline const std::vector<Shape>& shapes() {
-  static const std::vector<Shape> list = {
-      {},        {1},        {2},         {7},          {64},          {257},
-      {1, 1},    {3, 5},     {1, 31},     {16, 33},     {31, 1},       {3, 4, 5},
-      {7, 1, 9}, {8, 8, 8},  {2, 17, 13}, {1, 1, 1, 1}, {2, 3, 4, 5},  {3, 1, 5, 7},
-      {2, 2, 3, 3, 4},       {1, 3, 2, 5, 3},           {2, 1, 2, 1, 2, 1, 2, 3}};
+  static const std::vector<Shape> list = {{},
+                                          {1},
+                                          {2},
+                                          {7},
+                                          {64},
+                                          {257},
+                                          {1, 1},
+                                          {3, 5},
+                                          {1, 31},
+                                          {16, 33},
+                                          {31, 1},
+                                          {3, 4, 5},
+                                          {7, 1, 9},
+                                          {8, 8, 8},
+                                          {2, 17, 13},
+                                          {1, 1, 1, 1},
+                                          {2, 3, 4, 5},
+                                          {3, 1, 5, 7},
+                                          {2, 2, 3, 3, 4},
+                                          {1, 3, 2, 5, 3},
+                                          {2, 1, 2, 1, 2, 1, 2, 3}};
   return list;
 }
 
@@ -31,9 +48,11 @@ inline constexpr Texture kTextures[] = {Texture::smooth, Texture::noise,   Textu
 // A value of T from a number of moderate size; integers are spread over a good part of their range.
 template <class T>
 T make_value(double x) {
-  if constexpr (is_floating<T>) return T(float(x));
+  if constexpr (is_floating<T>)
+    return T(float(x));
   else {
-    const double top = double(std::numeric_limits<T>::max()) / 4, low = std::is_signed_v<T> ? -top : 0;
+    const double top = double(std::numeric_limits<T>::max()) / 4,
+                 low = std::is_signed_v<T> ? -top : 0;
     return T(std::clamp((x + 4) / 8 * (top - low) + low, low, top));
   }
 }
@@ -52,26 +71,51 @@ std::vector<T> make_field(const Shape& shape, Texture texture, unsigned seed = 1
   for (size_t i = 0; i < values.size(); ++i) {
     walk += 0.05 * uniform(random);
     switch (texture) {
-      case Texture::smooth: values[i] = make_value<T>(2 * std::sin(double(i) * 0.07) + walk); break;
-      case Texture::noise: values[i] = make_value<T>(4 * uniform(random)); break;
-      case Texture::constant: values[i] = make_value<T>(1.25); break;
-      case Texture::steps: values[i] = make_value<T>(i / 11 % 2 ? 3.5 : -2); break;
+      case Texture::smooth:
+        values[i] = make_value<T>(2 * std::sin(double(i) * 0.07) + walk);
+        break;
+      case Texture::noise:
+        values[i] = make_value<T>(4 * uniform(random));
+        break;
+      case Texture::constant:
+        values[i] = make_value<T>(1.25);
+        break;
+      case Texture::steps:
+        values[i] = make_value<T>(i / 11 % 2 ? 3.5 : -2);
+        break;
       case Texture::huge:
-      case Texture::hostile: values[i] = from_bits<T>(random()); break;
+      case Texture::hostile:
+        values[i] = from_bits<T>(random());
+        break;
     }
     if (texture == Texture::huge && is_floating<T>) values[i] = T(float(1e38 * uniform(random)));
     if (texture == Texture::hostile && is_floating<T>) {
       constexpr float inf = std::numeric_limits<float>::infinity();
       const double x = 2 * std::sin(double(i) * 0.1);
       switch (random() % 12) {
-        case 0: values[i] = from_bits<T>(random() | bits_of(T(inf))); break;  // NaN with some payload
-        case 1: values[i] = T(inf); break;
-        case 2: values[i] = T(-inf); break;
-        case 3: values[i] = T(-0.0f); break;
-        case 4: values[i] = from_bits<T>(random() & 0xff); break;  // denormal
-        case 5: values[i] = T(1e20f); break;
-        case 6: values[i] = T(-9999.0f); break;
-        default: values[i] = T(float(x));
+        case 0:
+          values[i] = from_bits<T>(random() | bits_of(T(inf)));
+          break;  // NaN with some payload
+        case 1:
+          values[i] = T(inf);
+          break;
+        case 2:
+          values[i] = T(-inf);
+          break;
+        case 3:
+          values[i] = T(-0.0f);
+          break;
+        case 4:
+          values[i] = from_bits<T>(random() & 0xff);
+          break;  // denormal
+        case 5:
+          values[i] = T(1e20f);
+          break;
+        case 6:
+          values[i] = T(-9999.0f);
+          break;
+        default:
+          values[i] = T(float(x));
       }
     }
   }
@@ -86,8 +130,8 @@ long double exact_error(T a, T b) {
 
 // Specials and fill values bit for bit, everything else within the bound.
 template <class T>
-void expect_within(std::span<const T> original, std::span<const T> decoded, double bound, const std::vector<u64>& fills,
-                   const std::string& what) {
+void expect_within(std::span<const T> original, std::span<const T> decoded, double bound,
+                   const std::vector<u64>& fills, const std::string& what) {
   ASSERT_EQ(original.size(), decoded.size());
   const Mask mask{.params = {}, .fills = fills};
   for (size_t i = 0; i < original.size(); ++i) {
@@ -108,7 +152,8 @@ CompressOptions options_for(const Bound& bound, const std::string& recipe = "bal
 
 // Compresses, decompresses, checks the bound and what the stream states. Returns the stream.
 template <class T>
-Bytes check_round_trip(const std::vector<T>& values, const Shape& shape, const CompressOptions& options) {
+Bytes check_round_trip(const std::vector<T>& values, const Shape& shape,
+                       const CompressOptions& options) {
   const std::string what = std::string(name_of(dtype_of<T>())) + " " + to_string(shape) + " " +
                            to_string(options.bound) + " " + options.recipe;
   const Bytes stream = compress(values.data(), shape, options);
@@ -130,10 +175,14 @@ void for_each_type(F&& f) {
 
 // All orders and parameters worth testing, made of the library's own lists.
 inline std::vector<std::string> recipes() {
-  std::vector<std::string> list = {"linear+lorenzo:order=2+huffman", "lorenzo:order=2+linear+huffman+zstd",
-                                   "linear+lorenzo:axes=2+raw+zstd", "lorenzo:axes=1+linear+raw",
-                                   "lorenzo+exact+huffman+zstd",     "linear",
-                                   "zstd",                           "linear+lorenzo+huffman+zstd:level=-5+store"};
+  std::vector<std::string> list = {"linear+lorenzo:order=2+huffman",
+                                   "lorenzo:order=2+linear+huffman+zstd",
+                                   "linear+lorenzo:axes=2+raw+zstd",
+                                   "lorenzo:axes=1+linear+raw",
+                                   "lorenzo+exact+huffman+zstd",
+                                   "linear",
+                                   "zstd",
+                                   "linear+lorenzo+huffman+zstd:level=-5+store"};
   for (const NamedRecipe& named : named_recipes()) list.emplace_back(named.name);
   return list;
 }

@@ -27,9 +27,11 @@ TEST(Targets, SameStreamsAndValues) {
           Bytes expected;
           u64 decoded_hash = 0;
           for_each_target([&](const char* target) {
-            const Bytes stream = compress(values.data(), shape, options_for<T>(Bound::abs(bound), recipe));
+            const Bytes stream =
+                compress(values.data(), shape, options_for<T>(Bound::abs(bound), recipe));
             const Array decoded = decompress(stream);
-            const u64 hash = hash_of({reinterpret_cast<const u8*>(decoded.data()), size_t(decoded.bytes())});
+            const u64 hash =
+                hash_of({reinterpret_cast<const u8*>(decoded.data()), size_t(decoded.bytes())});
             if (expected.empty()) expected = stream, decoded_hash = hash;
             EXPECT_EQ(stream, expected) << target;
             EXPECT_EQ(hash, decoded_hash) << target;
@@ -69,7 +71,8 @@ TEST(Targets, LinearEqualsItsDefinition) {
   for (int i = 0; i < 20000; ++i) {
     floats.push_back(std::ldexp(float(i64(random())), int(random() % 80) - 100));
     doubles.push_back(std::ldexp(double(i64(random())), int(random() % 160) - 150));
-    if (i % 50 == 0) floats.back() = from_bits<float>(random()), doubles.back() = from_bits<double>(random());
+    if (i % 50 == 0)
+      floats.back() = from_bits<float>(random()), doubles.back() = from_bits<double>(random());
   }
   for (const double bound : {1.0, 0.1, 1e-3, 1e-6, 1e-12, 1e-30, 1e-44, 1e-200, 1e30, 3e38}) {
     check_linear(bound, floats);

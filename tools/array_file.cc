@@ -31,10 +31,12 @@ struct NpyHeader {
 DType dtype_of_npy(const std::string& kind, const std::optional<DType>& wanted) {
   for (u8 id = 1; is_dtype(id); ++id) {
     const std::string name(name_of(DType(id)));  // f32 -> f4
-    if (DType(id) != DType::bf16 && kind == name[0] + std::to_string(size_of(DType(id)))) return DType(id);
+    if (DType(id) != DType::bf16 && kind == name[0] + std::to_string(size_of(DType(id))))
+      return DType(id);
   }
   if (kind == "V2" && wanted == DType::bf16) return DType::bf16;
-  throw Error(Errc::unsupported, "the .npy file holds the type '" + kind + "', which leeway does not compress" +
+  throw Error(Errc::unsupported, "the .npy file holds the type '" + kind +
+                                     "', which leeway does not compress" +
                                      (kind == "V2" ? "; if it is bfloat16, say --dtype bf16" : ""));
 }
 
@@ -51,7 +53,8 @@ NpyHeader parse_npy(std::span<const std::byte> file, const std::optional<DType>&
   if (!std::regex_search(dict, type, std::regex("'descr':\\s*'([<>|=])([a-zA-Z]\\d+)'")) ||
       !std::regex_search(dict, order, std::regex("'fortran_order':\\s*(True|False)")) ||
       !std::regex_search(dict, extents, std::regex("'shape':\\s*\\(([0-9, ]*)\\)")))
-    throw Error(Errc::unsupported, "the .npy header is not understood (structured types are not supported)");
+    throw Error(Errc::unsupported,
+                "the .npy header is not understood (structured types are not supported)");
   NpyHeader header;
   header.dtype = dtype_of_npy(type[2], wanted);
   header.big_endian = type[1] == ">";
@@ -69,16 +72,18 @@ NpyHeader parse_npy(std::span<const std::byte> file, const std::optional<DType>&
 void check_size(const std::string& path, size_t bytes, DType dtype, const Shape& shape) {
   const u64 expected = shape.size() * size_of(dtype);
   if (bytes != expected)
-    fail_usage(fmt::format("'{}' has {} bytes, but {} values of {} ({}) need {}", path, bytes, shape.size(),
-                           name_of(dtype), to_string(shape), expected));
+    fail_usage(fmt::format("'{}' has {} bytes, but {} values of {} ({}) need {}", path, bytes,
+                           shape.size(), name_of(dtype), to_string(shape), expected));
 }
 
-ArrayFile open_npy(const std::string& path, std::shared_ptr<MappedFile> file, const std::optional<DType>& wanted) {
+ArrayFile open_npy(const std::string& path, std::shared_ptr<MappedFile> file,
+                   const std::optional<DType>& wanted) {
   const NpyHeader header = parse_npy(file->bytes(), wanted);
   const auto values = file->bytes().subspan(header.bytes);
   const u64 expected = header.shape.size() * size_of(header.dtype);
   if (values.size() != expected)
-    fail_io(fmt::format("'{}' should have {} bytes of values, but has {}", path, expected, values.size()));
+    fail_io(fmt::format("'{}' should have {} bytes of values, but has {}", path, expected,
+                        values.size()));
   ArrayFile result{{values.data(), header.dtype, header.shape}, std::move(file), nullptr};
   if (header.fortran_order) {
     auto step = std::ptrdiff_t(size_of(header.dtype));
@@ -90,7 +95,8 @@ ArrayFile open_npy(const std::string& path, std::shared_ptr<MappedFile> file, co
     const MutableView target = result.array->view();
     copy(result.view, target);
     const size_t width = size_of(header.dtype);
-    for (u64 i = 0; i < result.array->bytes(); i += width) std::reverse(target.data + i, target.data + i + width);
+    for (u64 i = 0; i < result.array->bytes(); i += width)
+      std::reverse(target.data + i, target.data + i + width);
     result.view = View(target.data, header.dtype, header.shape);
   }
   return result;
@@ -121,10 +127,12 @@ MappedFile::MappedFile(const std::string& path) {
   }
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status {};
-  if (file < 0 || ::fstat(file, &status) != 0) fail_io("cannot open '" + path + "': " + std::strerror(errno));
+  if (file < 0 || ::fstat(file, &status) != 0)
+    fail_io("cannot open '" + path + "': " + std::strerror(errno));
   if (!S_ISREG(status.st_mode)) {
     ::close(file);
-    fail_io("'" + path + "' is " + (S_ISDIR(status.st_mode) ? "a directory" : "not a regular file"));
+    fail_io("'" + path + "' is " +
+            (S_ISDIR(status.st_mode) ? "a directory" : "not a regular file"));
   }
   size_ = size_t(status.st_size);
   if (size_ > 0) {
@@ -170,12 +178,16 @@ ArrayFile open_array(const std::string& path, const ArrayOptions& options) {
   const NameInfo named = read_name(path);
   if (!dtype) dtype = named.dtype;
   std::optional<Shape> shape;
-  if (!options.shape.empty()) shape = parse_shape(options.shape);
-  else shape = named.shape;
+  if (!options.shape.empty())
+    shape = parse_shape(options.shape);
+  else
+    shape = named.shape;
   if (file->bytes().empty() && !(shape && shape->size() == 0)) fail_io("'" + path + "' is empty");
   const std::string what = path == "-" ? "standard input" : "'" + path + "'";
-  if (!dtype) fail_usage("the element type of " + what + " is not known: give --dtype, e.g. --dtype f32");
-  if (!shape) fail_usage("the shape of " + what + " is not known: give --shape, e.g. --shape 100x500x500");
+  if (!dtype)
+    fail_usage("the element type of " + what + " is not known: give --dtype, e.g. --dtype f32");
+  if (!shape)
+    fail_usage("the shape of " + what + " is not known: give --shape, e.g. --shape 100x500x500");
   check_size(path, file->bytes().size(), *dtype, *shape);
   return {View(file->bytes().data(), *dtype, *shape), file, nullptr};
 }
@@ -183,12 +195,15 @@ ArrayFile open_array(const std::string& path, const ArrayOptions& options) {
 std::string npy_header(DType dtype, const Shape& shape) {
   std::string extents;
   for (const u64 extent : shape.extents()) extents += std::to_string(extent) + ", ";
-  if (shape.rank() > 1) extents.resize(extents.size() - 2);
-  else if (shape.rank() == 1) extents.resize(extents.size() - 1);
+  if (shape.rank() > 1)
+    extents.resize(extents.size() - 2);
+  else if (shape.rank() == 1)
+    extents.resize(extents.size() - 1);
   const size_t width = size_of(dtype);
-  const std::string type = dtype == DType::bf16 ? "V2" : std::string(1, name_of(dtype)[0]) + std::to_string(width);
-  std::string dict = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", width == 1 ? '|' : '<',
-                                 type, extents);
+  const std::string type =
+      dtype == DType::bf16 ? "V2" : std::string(1, name_of(dtype)[0]) + std::to_string(width);
+  std::string dict = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                                 width == 1 ? '|' : '<', type, extents);
   dict.resize((dict.size() + 10) / 64 * 64 + 64 - 10 - 1, ' ');
   dict += '\n';
   std::string header(kNpyMagic);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verb `bench`: recipes in memory on one field, beside memcpy in the same run. Medians of all repeats.
+// The verb `bench`: recipes in memory on one field, beside memcpy in the same run. Medians of all
+// repeats.
 #include <algorithm>
 #include <cstring>
 
@@ -76,27 +77,35 @@ struct Bench {
     row.compress_seconds.push_back(compressed - start);
     if (row.compress_seconds.size() > 1) return;
     const Comparison comparison =
-        compare(truth, View(decoded.data(), decoded.dtype(), decoded.shape()), reader.header().fills, false);
-    row.error_over_bound = reader.header().abs_bound > 0 ? comparison.max_abs / reader.header().abs_bound : 0;
+        compare(truth, View(decoded.data(), decoded.dtype(), decoded.shape()),
+                reader.header().fills, false);
+    row.error_over_bound =
+        reader.header().abs_bound > 0 ? comparison.max_abs / reader.header().abs_bound : 0;
     row.psnr = comparison.psnr;
   }
 
   void report(const std::vector<Row>& rows, double megabytes, double memcpy_seconds) const {
     Json list = Json::array();
     if (!json)
-      fmt::print("{:<36} {:>8} {:>10} {:>10} {:>10} {:>8} {:>8}\n", "recipe", "ratio", "comp MB/s", "decomp MB/s",
-                 "memcpy", "err/bnd", "PSNR");
+      fmt::print("{:<36} {:>8} {:>10} {:>10} {:>10} {:>8} {:>8}\n", "recipe", "ratio", "comp MB/s",
+                 "decomp MB/s", "memcpy", "err/bnd", "PSNR");
     for (const Row& row : rows) {
       const double ratio = megabytes * 1e6 / double(row.stream.size()),
-                   comp = megabytes / median(row.compress_seconds), decomp = megabytes / median(row.decompress_seconds),
+                   comp = megabytes / median(row.compress_seconds),
+                   decomp = megabytes / median(row.decompress_seconds),
                    copy_speed = megabytes / memcpy_seconds;
       if (json)
-        list.push_back({{"recipe", row.name}, {"ratio", ratio}, {"compress_mb_s", comp}, {"decompress_mb_s", decomp},
-                        {"memcpy_mb_s", copy_speed}, {"error_over_bound", row.error_over_bound},
-                        {"psnr", json_of(row.psnr)}, {"threads", row.options.execution.threads}});
+        list.push_back({{"recipe", row.name},
+                        {"ratio", ratio},
+                        {"compress_mb_s", comp},
+                        {"decompress_mb_s", decomp},
+                        {"memcpy_mb_s", copy_speed},
+                        {"error_over_bound", row.error_over_bound},
+                        {"psnr", json_of(row.psnr)},
+                        {"threads", row.options.execution.threads}});
       else
-        fmt::print("{:<36} {:>8.3f} {:>10.0f} {:>10.0f} {:>10.0f} {:>8.4f} {:>8.2f}\n", row.name, ratio, comp, decomp,
-                   copy_speed, row.error_over_bound, row.psnr);
+        fmt::print("{:<36} {:>8.3f} {:>10.0f} {:>10.0f} {:>10.0f} {:>8.4f} {:>8.2f}\n", row.name,
+                   ratio, comp, decomp, copy_speed, row.error_over_bound, row.psnr);
     }
     if (json) fmt::print("{}\n", list.dump(2));
   }
@@ -108,8 +117,11 @@ void add_bench(CLI::App& verb) {
   const auto self = std::make_shared<Bench>();
   verb.add_option("FIELD", self->input, "raw or .npy file")->required();
   self->bound.add_to(verb);
-  verb.add_option("--recipes", self->recipes, "names or recipes, separated by commas")->type_name("LIST")->delimiter(',');
-  verb.add_option("--repeat", self->repeat, "passes over all recipes; medians are reported")->type_name("N");
+  verb.add_option("--recipes", self->recipes, "names or recipes, separated by commas")
+      ->type_name("LIST")
+      ->delimiter(',');
+  verb.add_option("--repeat", self->repeat, "passes over all recipes; medians are reported")
+      ->type_name("N");
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("--json", self->json, "report as JSON");

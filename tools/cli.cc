@@ -12,11 +12,18 @@ namespace leeway::cli {
 
 void BoundOptions::add_to(CLI::App& verb) {
   const auto group = "Bound (several together must all hold)";
-  verb.add_option("--abs", abs, "largest error of a value: |x - x'| <= E")->type_name("E")->group(group);
+  verb.add_option("--abs", abs, "largest error of a value: |x - x'| <= E")
+      ->type_name("E")
+      ->group(group);
   verb.add_option("--rel", rel, "the same as a part of the value range: |x - x'| <= E (max - min)")
-      ->type_name("E")->group(group);
-  verb.add_option("--psnr", psnr, "smallest peak signal-to-noise ratio, in dB; measured")->type_name("DB")->group(group);
-  verb.add_option("--l2", l2, "largest Euclidean norm of all errors; measured")->type_name("E")->group(group);
+      ->type_name("E")
+      ->group(group);
+  verb.add_option("--psnr", psnr, "smallest peak signal-to-noise ratio, in dB; measured")
+      ->type_name("DB")
+      ->group(group);
+  verb.add_option("--l2", l2, "largest Euclidean norm of all errors; measured")
+      ->type_name("E")
+      ->group(group);
   verb.add_flag("--lossless", lossless, "no error at all")->group(group);
 }
 
@@ -35,9 +42,12 @@ Bound BoundOptions::bound() const {
 void WorkOptions::add_to(CLI::App& verb) {
   const auto group = "Work";
   verb.add_option("--threads", threads, "worker threads; all cores if not given")
-      ->type_name("N")->envname("LEEWAY_NUM_THREADS")->group(group);
+      ->type_name("N")
+      ->envname("LEEWAY_NUM_THREADS")
+      ->group(group);
   verb.add_option("--memory", memory, "working memory to stay below if possible, e.g. 512M")
-      ->type_name("BYTES")->group(group);
+      ->type_name("BYTES")
+      ->group(group);
   verb.add_flag("-q,--quiet", quiet, "no progress bar, no report")->group(group);
 }
 
@@ -81,8 +91,12 @@ Execution WorkOptions::execution(const std::string& title) const {
 
 void ArrayOptions::add_to(CLI::App& verb) {
   const auto group = "Raw input (also read from names like field_100x500x500.f32)";
-  verb.add_option("--shape", shape, "extents, slowest axis first: 100x500x500")->type_name("SHAPE")->group(group);
-  verb.add_option("--dtype", dtype, "f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64")->type_name("TYPE")->group(group);
+  verb.add_option("--shape", shape, "extents, slowest axis first: 100x500x500")
+      ->type_name("SHAPE")
+      ->group(group);
+  verb.add_option("--dtype", dtype, "f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64")
+      ->type_name("TYPE")
+      ->group(group);
 }
 
 Shape parse_shape(const std::string& text) {
@@ -92,10 +106,12 @@ Shape parse_shape(const std::string& text) {
   while (true) {
     u64 extent = 0;
     const auto [next, error] = std::from_chars(from, end, extent);
-    if (error != std::errc()) fail_usage("'" + text + "' is not a shape; write it like 100x500x500");
+    if (error != std::errc())
+      fail_usage("'" + text + "' is not a shape; write it like 100x500x500");
     extents.push_back(extent);
     if (next == end) return Shape(std::span<const u64>(extents));
-    if (*next != 'x' && *next != ',') fail_usage("'" + text + "' is not a shape; write it like 100x500x500");
+    if (*next != 'x' && *next != ',')
+      fail_usage("'" + text + "' is not a shape; write it like 100x500x500");
     from = next + 1;
   }
 }
@@ -116,7 +132,8 @@ u64 parse_bytes(const std::string& text) {
     factor *= 1024;
     if (unit == std::string(1, *prefix) || unit == std::string(1, *prefix) + "B") value *= factor;
   }
-  const bool known = unit.empty() || unit == "B" || std::string_view("KMGT").find(unit[0]) != std::string_view::npos;
+  const bool known = unit.empty() || unit == "B" ||
+                     std::string_view("KMGT").find(unit[0]) != std::string_view::npos;
   if (error != std::errc() || !known || !(value >= 1 && value < 1e18))
     fail_usage("'" + text + "' is not an amount of memory; write it like 512M");
   return u64(value);
@@ -152,8 +169,10 @@ Json json_of(const Bound& bound) {
   Json object = Json::object();
   for (const Limit& limit : bound.limits()) {
     const std::string name(name_of(limit.kind));
-    if (limit.kind == BoundKind::lossless) object[name] = true;
-    else object[name] = limit.value;
+    if (limit.kind == BoundKind::lossless)
+      object[name] = true;
+    else
+      object[name] = limit.value;
   }
   return object;
 }
@@ -168,8 +187,10 @@ std::string fills_text(const std::vector<u64>& fills, DType dtype) {
   for (const u64 bits : fills)
     text += (text.empty() ? "" : ", ") + visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
               const T value = std::bit_cast<T>(Bits<T>(bits));
-              if constexpr (is_floating<T>) return fmt::format("{}", std::conditional_t<sizeof(T) == 8, double, float>(value));
-              else return fmt::format("{}", +value);
+              if constexpr (is_floating<T>)
+                return fmt::format("{}", std::conditional_t<sizeof(T) == 8, double, float>(value));
+              else
+                return fmt::format("{}", +value);
             });
   return text;
 }

@@ -35,7 +35,9 @@ struct Ended {
   Exit code;
 };
 
-[[noreturn]] inline void fail_usage(const std::string& message) { throw Error(Errc::invalid_argument, message); }
+[[noreturn]] inline void fail_usage(const std::string& message) {
+  throw Error(Errc::invalid_argument, message);
+}
 
 // --abs, --rel, --psnr, --l2, --lossless
 struct BoundOptions {
@@ -60,16 +62,16 @@ struct ArrayOptions {
   void add_to(CLI::App& verb);
 };
 
-Shape parse_shape(const std::string& text);    // "100x500x500" or "100,500,500"
+Shape parse_shape(const std::string& text);  // "100x500x500" or "100,500,500"
 DType parse_dtype(const std::string& text);
-u64 parse_bytes(const std::string& text);      // "512M", "2G"
+u64 parse_bytes(const std::string& text);  // "512M", "2G"
 unsigned available_cores();
 
-std::string readable_bytes(u64 bytes);         // "4.2 MB"
-std::string number(double value);              // shortest text that reads back the same
+std::string readable_bytes(u64 bytes);  // "4.2 MB"
+std::string number(double value);       // shortest text that reads back the same
 Json json_of(const Shape& shape);
 Json json_of(const Bound& bound);
-Json json_of(double value);                    // infinities and NaN as text
+Json json_of(double value);  // infinities and NaN as text
 std::string fills_text(const std::vector<u64>& fills, DType dtype);
 
 double seconds_now();

@@ -18,7 +18,8 @@ void add_compare(CLI::App& verb) {
   self->array.add_to(verb);
   verb.add_flag("--json", self->json, "report as JSON");
   verb.callback([self] {
-    const ArrayFile a = open_array(self->original, self->array), b = open_array(self->other, self->array);
+    const ArrayFile a = open_array(self->original, self->array),
+                    b = open_array(self->other, self->array);
     const Comparison c = compare(a.view, b.view);
     struct Line {
       const char *key, *text;

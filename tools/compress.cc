@@ -30,10 +30,13 @@ struct Compress {
     const ArrayFile in = open_array(input, array);
     OutputFile out(output_path(), force);
     if (in.file) options.execution.pause = [&] { in.file->let_go(); };
-    const CompressReport report = compress(in.view, options, [&](ByteView part) { out.write(part); });
+    const CompressReport report =
+        compress(in.view, options, [&](ByteView part) { out.write(part); });
     out.commit();
-    if (json) print_json(report, options, in, seconds_now() - start, out.can_map() ? stdout : stderr);
-    else if (!work.quiet) print_text(report, options, in, seconds_now() - start, out.can_map() ? stdout : stderr);
+    if (json)
+      print_json(report, options, in, seconds_now() - start, out.can_map() ? stdout : stderr);
+    else if (!work.quiet)
+      print_text(report, options, in, seconds_now() - start, out.can_map() ? stdout : stderr);
   }
 
   std::string output_path() const {
@@ -45,8 +48,8 @@ struct Compress {
     return double(report.input_bytes) / double(report.output_bytes);
   }
 
-  static void print_json(const CompressReport& report, const CompressOptions& options, const ArrayFile& in,
-                         double seconds, std::FILE* to) {
+  static void print_json(const CompressReport& report, const CompressOptions& options,
+                         const ArrayFile& in, double seconds, std::FILE* to) {
     Json json;
     json["input_bytes"] = report.input_bytes;
     json["output_bytes"] = report.output_bytes;
@@ -63,19 +66,21 @@ struct Compress {
     fmt::print(to, "{}\n", json.dump(2));
   }
 
-  void print_text(const CompressReport& report, const CompressOptions& options, const ArrayFile& in, double seconds,
-                  std::FILE* to) const {
-    fmt::print(to, "{} {}: {} -> {}, ratio {:.2f}, {:.0f} MB/s\n", name_of(in.view.dtype), to_string(in.view.shape),
-               readable_bytes(report.input_bytes), readable_bytes(report.output_bytes), ratio(report),
+  void print_text(const CompressReport& report, const CompressOptions& options, const ArrayFile& in,
+                  double seconds, std::FILE* to) const {
+    fmt::print(to, "{} {}: {} -> {}, ratio {:.2f}, {:.0f} MB/s\n", name_of(in.view.dtype),
+               to_string(in.view.shape), readable_bytes(report.input_bytes),
+               readable_bytes(report.output_bytes), ratio(report),
                double(report.input_bytes) / 1e6 / std::max(seconds, 1e-9));
     if (report.abs_bound > 0)
-      fmt::print(to, "bound {} = {} absolute; largest error {}\n", to_string(options.bound), number(report.abs_bound),
-                 number(report.statement.max_error));
+      fmt::print(to, "bound {} = {} absolute; largest error {}\n", to_string(options.bound),
+                 number(report.abs_bound), number(report.statement.max_error));
     else
       fmt::print(to, "lossless\n");
     if (report.statement.special > 0)
-      fmt::print(to, "{} special values kept exactly{}\n", report.statement.special,
-                 report.fills.empty() ? "" : "; fill values: " + fills_text(report.fills, in.view.dtype));
+      fmt::print(
+          to, "{} special values kept exactly{}\n", report.statement.special,
+          report.fills.empty() ? "" : "; fill values: " + fills_text(report.fills, in.view.dtype));
   }
 };
 
@@ -84,15 +89,22 @@ struct Compress {
 void add_compress(CLI::App& verb) {
   const auto self = std::make_shared<Compress>();
   verb.add_option("IN", self->input, "raw or .npy file; - for standard input")->required();
-  verb.add_option("-o,--output", self->output, "stream to write (IN.lwy); - for standard output")->type_name("OUT");
+  verb.add_option("-o,--output", self->output, "stream to write (IN.lwy); - for standard output")
+      ->type_name("OUT");
   self->bound.add_to(verb);
-  verb.add_option("--preset", self->preset, "what matters: 'leeway recipes' lists them")->type_name("NAME");
-  verb.add_option("--recipe", self->recipe, "stages by name, e.g. linear+lorenzo:order=2+huffman+zstd")
+  verb.add_option("--preset", self->preset, "what matters: 'leeway recipes' lists them")
+      ->type_name("NAME");
+  verb.add_option("--recipe", self->recipe,
+                  "stages by name, e.g. linear+lorenzo:order=2+huffman+zstd")
       ->type_name("RECIPE");
-  verb.add_option("--fill", self->fills, "a value that means 'nothing here': kept exactly, not part of the range")
-      ->type_name("V")->expected(1)->take_all();
+  verb.add_option("--fill", self->fills,
+                  "a value that means 'nothing here': kept exactly, not part of the range")
+      ->type_name("V")
+      ->expected(1)
+      ->take_all();
   verb.add_flag("!--no-detect-fill", self->keep_fills, "do not look for fill values");
-  verb.add_option("--chunk", self->chunk, "shape of the independent chunks, e.g. 64x64x64")->type_name("SHAPE");
+  verb.add_option("--chunk", self->chunk, "shape of the independent chunks, e.g. 64x64x64")
+      ->type_name("SHAPE");
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("-f,--force", self->force, "replace OUT if it exists");

@@ -19,7 +19,8 @@ Region parse_region(const std::string& text, const Shape& shape) {
   std::vector<std::string> parts = CLI::detail::split(text, ',');
   if (text.empty()) parts.clear();
   if (parts.size() > shape.rank())
-    fail_usage(fmt::format("the region '{}' has more axes than the array {}", text, to_string(shape)));
+    fail_usage(
+        fmt::format("the region '{}' has more axes than the array {}", text, to_string(shape)));
   for (size_t axis = 0; axis < shape.rank(); ++axis) {
     const std::string part = axis < parts.size() ? parts[axis] : ":";
     const size_t colon = part.find(':');
@@ -34,9 +35,11 @@ Region parse_region(const std::string& text, const Shape& shape) {
       return u64(value);
     };
     const u64 begin = index(part.substr(0, colon), 0);
-    const u64 end = colon == std::string::npos ? begin + 1 : index(part.substr(colon + 1), shape[axis]);
+    const u64 end =
+        colon == std::string::npos ? begin + 1 : index(part.substr(colon + 1), shape[axis]);
     if (end <= begin || end > shape[axis])
-      fail_usage(fmt::format("'{}' selects nothing of axis {} of extent {}", part, axis, shape[axis]));
+      fail_usage(
+          fmt::format("'{}' selects nothing of axis {} of extent {}", part, axis, shape[axis]));
     region.box.first[axis] = begin;
     extents[axis] = end - begin;
     if (colon != std::string::npos) shown.push_back(end - begin);
@@ -62,8 +65,8 @@ struct Decompress {
     } else {
       source = std::make_unique<FileSource>(input);
     }
-    const StreamReader stream(*source,
-                              salvage ? StreamReader::OnDamage::salvage : StreamReader::OnDamage::refuse);
+    const StreamReader stream(
+        *source, salvage ? StreamReader::OnDamage::salvage : StreamReader::OnDamage::refuse);
     const Header& header = stream.header();
     const Region region = region_text.empty() ? Region{{{}, header.shape}, header.shape}
                                               : parse_region(region_text, header.shape);
@@ -90,15 +93,18 @@ struct Decompress {
     }
     out.commit();
     if (report.damaged_chunks > 0)
-      fmt::print(stderr, "leeway: {} of {} chunks are lost; {} values are {}\n", report.damaged_chunks,
-                 stream.chunks(), report.damaged_values, is_float(header.dtype) ? "NaN" : "0");
+      fmt::print(stderr, "leeway: {} of {} chunks are lost; {} values are {}\n",
+                 report.damaged_chunks, stream.chunks(), report.damaged_values,
+                 is_float(header.dtype) ? "NaN" : "0");
     if (json) {
-      print_json(region, header, report, *source, seconds_now() - start, out.can_map() ? stdout : stderr);
+      print_json(region, header, report, *source, seconds_now() - start,
+                 out.can_map() ? stdout : stderr);
     } else if (!work.quiet) {
-      fmt::print(out.can_map() ? stdout : stderr, "{} {}: {}, {:.0f} MB/s, read {:.1f} % of the stream\n",
-                 name_of(header.dtype), to_string(region.shown), readable_bytes(bytes),
-                 double(bytes) / 1e6 / std::max(seconds_now() - start, 1e-9),
-                 100.0 * double(std::min(source->touched(), source->size())) / double(source->size()));
+      fmt::print(
+          out.can_map() ? stdout : stderr, "{} {}: {}, {:.0f} MB/s, read {:.1f} % of the stream\n",
+          name_of(header.dtype), to_string(region.shown), readable_bytes(bytes),
+          double(bytes) / 1e6 / std::max(seconds_now() - start, 1e-9),
+          100.0 * double(std::min(source->touched(), source->size())) / double(source->size()));
     }
   }
 
@@ -107,8 +113,8 @@ struct Decompress {
   }
 
   // A pipe takes values in order: decode as many rows of chunks as a chunk is thick.
-  static DecompressReport write_in_slabs(const StreamReader& stream, const Box& box, const DecompressOptions& options,
-                                         OutputFile& out) {
+  static DecompressReport write_in_slabs(const StreamReader& stream, const Box& box,
+                                         const DecompressOptions& options, OutputFile& out) {
     DecompressReport total;
     const Shape& chunk = stream.header().chunk;
     const u64 extent = box.shape.rank() > 0 ? box.shape[0] : 1;
@@ -160,12 +166,16 @@ struct Decompress {
 void add_decompress(CLI::App& verb) {
   const auto self = std::make_shared<Decompress>();
   verb.add_option("IN", self->input, "stream; - for standard input")->required();
-  verb.add_option("-o,--output", self->output, "array to write: .npy, or raw otherwise; - for standard output")
+  verb.add_option("-o,--output", self->output,
+                  "array to write: .npy, or raw otherwise; - for standard output")
       ->type_name("OUT");
-  verb.add_option("--region", self->region_text, "part of the array, as in NumPy: 0:10,:,250")->type_name("REGION");
+  verb.add_option("--region", self->region_text, "part of the array, as in NumPy: 0:10,:,250")
+      ->type_name("REGION");
   verb.add_option("--format", self->format, "npy or raw, whatever the name of OUT")
-      ->type_name("FORMAT")->check(CLI::IsMember({"npy", "raw"}));
-  verb.add_flag("--salvage", self->salvage, "decode what is not damaged; gaps become NaN, or 0 for integers");
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"npy", "raw"}));
+  verb.add_flag("--salvage", self->salvage,
+                "decode what is not damaged; gaps become NaN, or 0 for integers");
   verb.add_flag("--no-check", self->no_check, "do not compare decoded values with their checksum");
   self->work.add_to(verb);
   verb.add_flag("-f,--force", self->force, "replace OUT if it exists");

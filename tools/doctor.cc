@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verb `doctor`: what this build is, what this machine offers, and whether the promises hold here.
+// The verb `doctor`: what this build is, what this machine offers, and whether the promises hold
+// here.
 #include <hwy/targets.h>
 #include <zstd.h>
 
@@ -15,8 +16,10 @@ namespace {
 // A wave with everything that hurts: NaN, infinities, a fill value, denormals, a step.
 std::vector<float> hostile_wave(const Shape& shape) {
   std::vector<float> values(size_t(shape.size()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(float(i) * 0.01f) + (i % 100 < 50 ? 0.0f : 3.0f);
-  const float specials[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = std::sin(float(i) * 0.01f) + (i % 100 < 50 ? 0.0f : 3.0f);
+  const float specials[] = {std::numeric_limits<float>::quiet_NaN(),
+                            std::numeric_limits<float>::infinity(),
                             -std::numeric_limits<float>::infinity(), 1e-42f, 1e20f};
   for (size_t i = 0; i < values.size(); i += 97) values[i] = specials[i / 97 % 5];
   return values;
@@ -32,11 +35,12 @@ std::string trial(const std::string& recipe) {
   try {
     const Bytes one = compress(values.data(), shape, options);
     options.execution.threads = 3;
-    if (compress(values.data(), shape, options) != one) return "bytes depend on the number of threads";
+    if (compress(values.data(), shape, options) != one)
+      return "bytes depend on the number of threads";
     const Array decoded = decompress(one);
     const Info info = inspect(one);
-    const Comparison c = compare(view_of(values.data(), shape), View(decoded.data(), DType::f32, shape),
-                                 info.header.fills, false);
+    const Comparison c = compare(view_of(values.data(), shape),
+                                 View(decoded.data(), DType::f32, shape), info.header.fills, false);
     if (c.max_abs > info.header.abs_bound) return "the bound is broken";
     if (c.special_mismatches > 0) return "special values are lost";
     return "";
@@ -77,8 +81,10 @@ void add_doctor(CLI::App& verb) {
       report.add("SIMD targets", targets);
       report.add("cores", std::to_string(available_cores()));
       report.add("zstd", ZSTD_versionString());
-      for (const auto& [name, verdict] : result["recipes"].items()) report.add("recipe " + name, verdict);
-      report.add("verdict", healthy ? "healthy" : "something is wrong: please report the lines above");
+      for (const auto& [name, verdict] : result["recipes"].items())
+        report.add("recipe " + name, verdict);
+      report.add("verdict",
+                 healthy ? "healthy" : "something is wrong: please report the lines above");
       report.print();
     }
     if (!healthy) throw Ended{kFailed};

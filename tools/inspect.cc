@@ -30,13 +30,16 @@ void print(const Info& info) {
   const Header& header = info.header;
   const u64 bytes = header.shape.size() * size_of(header.dtype);
   Report report;
-  report.add("array", fmt::format("{} {}, {}", name_of(header.dtype), to_string(header.shape), readable_bytes(bytes)));
-  report.add("stream", fmt::format("{}, ratio {:.2f}, format version {}", readable_bytes(info.stream_bytes),
-                                   double(bytes) / double(info.stream_bytes), kFormatVersion));
+  report.add("array", fmt::format("{} {}, {}", name_of(header.dtype), to_string(header.shape),
+                                  readable_bytes(bytes)));
+  report.add("stream",
+             fmt::format("{}, ratio {:.2f}, format version {}", readable_bytes(info.stream_bytes),
+                         double(bytes) / double(info.stream_bytes), kFormatVersion));
   report.add("chunks", fmt::format("{} of {}", info.chunks, to_string(header.chunk)));
   report.add("recipe", header.recipe);
   report.add("bound", header.abs_bound > 0
-                          ? fmt::format("{} = {} absolute", to_string(header.bound), number(header.abs_bound))
+                          ? fmt::format("{} = {} absolute", to_string(header.bound),
+                                        number(header.abs_bound))
                           : to_string(header.bound) + " = lossless");
   report.add("largest error", number(info.statement.max_error));
   if (header.min != 0 || header.max != 0)
@@ -61,8 +64,10 @@ void add_inspect(CLI::App& verb) {
   verb.callback([self] {
     const FileSource source(self->input);
     const Info info = inspect(StreamReader(source));
-    if (self->json) fmt::print("{}\n", to_json(info).dump(2));
-    else print(info);
+    if (self->json)
+      fmt::print("{}\n", to_json(info).dump(2));
+    else
+      print(info);
   });
 }
 

@@ -21,15 +21,18 @@ constexpr Verb kVerbs[] = {
      "  leeway decompress t.lwy -o t.npy\n"
      "  leeway decompress field.lwy --region 0:10,:,250 -o slice.npy\n"
      "  leeway decompress damaged.lwy --salvage -o what_is_left.npy"},
-    {"inspect", "say what a stream holds", add_inspect, "  leeway inspect t.lwy\n  leeway inspect t.lwy --json"},
+    {"inspect", "say what a stream holds", add_inspect,
+     "  leeway inspect t.lwy\n  leeway inspect t.lwy --json"},
     {"verify", "check a stream, against its original if given", add_verify,
      "  leeway verify t.lwy\n  leeway verify t.lwy --against t.npy"},
     {"compare", "measure how far two arrays are apart", add_compare,
      "  leeway compare t.npy t.lwy\n  leeway compare a_64x64.f32 b_64x64.f32 --json"},
     {"recipes", "list the named recipes", add_recipes, "  leeway recipes"},
-    {"stages", "list the stages of which recipes are made", add_stages, "  leeway stages\n  leeway stages --markdown"},
+    {"stages", "list the stages of which recipes are made", add_stages,
+     "  leeway stages\n  leeway stages --markdown"},
     {"sample", "make a realistic field to try things on", add_sample,
-     "  leeway sample turbulence --shape 128x128x128\n  leeway sample climate --shape 720x1440 --seed 7 -o sst.npy"},
+     "  leeway sample turbulence --shape 128x128x128\n  leeway sample climate --shape 720x1440 "
+     "--seed 7 -o sst.npy"},
     {"bench", "measure ratio and speed of recipes beside memcpy", add_bench,
      "  leeway bench field_256x256x256.f32 --rel 1e-3 --recipes balanced,feedback --threads 1\n"
      "  leeway bench t.npy --abs 0.01 --json"},

@@ -30,13 +30,15 @@ void remove_unfinished(int signal) {
 
 OutputFile::OutputFile(const std::string& path, bool force) : path_(path) {
   if (path == "-") {
-    if (::isatty(STDOUT_FILENO)) throw Error(Errc::invalid_argument, "refusing to write binary data to a terminal");
+    if (::isatty(STDOUT_FILENO))
+      throw Error(Errc::invalid_argument, "refusing to write binary data to a terminal");
     file_ = STDOUT_FILENO;
     return;
   }
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) throw Error(Errc::io, "cannot write '" + path + "': it is a directory");
+    if (S_ISDIR(status.st_mode))
+      throw Error(Errc::io, "cannot write '" + path + "': it is a directory");
     if (!S_ISREG(status.st_mode)) {  // a pipe or device is written as it is
       file_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
       if (file_ < 0) fail(path);
@@ -85,7 +87,8 @@ std::span<std::byte> OutputFile::map(size_t size) {
 }
 
 void OutputFile::let_go() {
-  if (mapped_ && ++calls_ % 8 == 0) ::madvise(mapped_, mapped_bytes_, MADV_DONTNEED);  // the file keeps it
+  if (mapped_ && ++calls_ % 8 == 0)
+    ::madvise(mapped_, mapped_bytes_, MADV_DONTNEED);  // the file keeps it
 }
 
 void OutputFile::commit() {

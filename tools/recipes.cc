@@ -10,13 +10,18 @@ void add_recipes(CLI::App& verb) {
   verb.callback([json] {
     Json list = Json::array();
     for (const NamedRecipe& named : named_recipes()) {
-      if (*json) list.push_back({{"name", named.name}, {"recipe", named.recipe}, {"about", named.about}});
+      if (*json)
+        list.push_back({{"name", named.name}, {"recipe", named.recipe}, {"about", named.about}});
       else
-        fmt::print("{:<12}{}{}\n{:<12}{}\n", named.name, named.about, named.name == kDefaultRecipe ? " (default)" : "",
-                   "", named.recipe);
+        fmt::print("{:<12}{}{}\n{:<12}{}\n", named.name, named.about,
+                   named.name == kDefaultRecipe ? " (default)" : "", "", named.recipe);
     }
-    if (*json) fmt::print("{}\n", list.dump(2));
-    else fmt::print("\nAny recipe may be written out: stage[:key=number,...]+stage+...  See 'leeway stages'.\n");
+    if (*json)
+      fmt::print("{}\n", list.dump(2));
+    else
+      fmt::print(
+          "\nAny recipe may be written out: stage[:key=number,...]+stage+...  See 'leeway "
+          "stages'.\n");
   });
 }
 
@@ -29,24 +34,31 @@ void add_stages(CLI::App& verb) {
   verb.add_flag("--markdown", self->markdown, "as the table in docs/ARCHITECTURE.md");
   verb.callback([self] {
     Json list = Json::array();
-    if (self->markdown) fmt::print("| kind | stage | what it does | parameters |\n|---|---|---|---|\n");
+    if (self->markdown)
+      fmt::print("| kind | stage | what it does | parameters |\n|---|---|---|---|\n");
     for (const StageInfo& stage : all_stages()) {
       const std::string kind(kKindNames[int(stage.kind)]);
       Json params = Json::array();
       std::string table;
       for (const ParamInfo& p : stage.params) {
-        params.push_back({{"name", p.name}, {"default", p.value}, {"lowest", p.lowest}, {"highest", p.highest},
+        params.push_back({{"name", p.name},
+                          {"default", p.value},
+                          {"lowest", p.lowest},
+                          {"highest", p.highest},
                           {"about", p.about}});
-        table += fmt::format("{}`{}={}` ({} to {}): {}", table.empty() ? "" : "; ", p.name, p.value, p.lowest,
-                             p.highest, p.about);
+        table += fmt::format("{}`{}={}` ({} to {}): {}", table.empty() ? "" : "; ", p.name, p.value,
+                             p.lowest, p.highest, p.about);
       }
-      list.push_back({{"name", stage.name}, {"kind", kind}, {"about", stage.about}, {"params", params}});
+      list.push_back(
+          {{"name", stage.name}, {"kind", kind}, {"about", stage.about}, {"params", params}});
       if (self->markdown) {
-        fmt::print("| {} | `{}` | {} | {} |\n", kind, stage.name, stage.about, table.empty() ? "-" : table);
+        fmt::print("| {} | `{}` | {} | {} |\n", kind, stage.name, stage.about,
+                   table.empty() ? "-" : table);
       } else if (!self->json) {
         fmt::print("{:<14}{:<10}{}\n", kind, stage.name, stage.about);
         for (const ParamInfo& p : stage.params)
-          fmt::print("{:<24}{}={}  ({} to {}) {}\n", "", p.name, p.value, p.lowest, p.highest, p.about);
+          fmt::print("{:<24}{}={}  ({} to {}) {}\n", "", p.name, p.value, p.lowest, p.highest,
+                     p.about);
       }
     }
     if (self->json) fmt::print("{}\n", list.dump(2));

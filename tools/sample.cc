@@ -14,7 +14,8 @@ struct Sample {
 
   void run() const {
     const auto kinds = sample_kinds();
-    const auto found = std::ranges::find_if(kinds, [&](const SampleKind& k) { return kind == k.name; });
+    const auto found =
+        std::ranges::find_if(kinds, [&](const SampleKind& k) { return kind == k.name; });
     if (found == kinds.end()) {
       std::string names;
       for (const SampleKind& k : kinds) names += (names.empty() ? "" : ", ") + std::string(k.name);
@@ -40,9 +41,11 @@ struct Sample {
 
   template <class T>
   static T convert(double value) {
-    if constexpr (is_floating<T>) return T(value);
+    if constexpr (is_floating<T>)
+      return T(value);
     else
-      return T(std::clamp(value, double(std::numeric_limits<T>::min()), std::nextafter(double(std::numeric_limits<T>::max()), 0.0)));
+      return T(std::clamp(value, double(std::numeric_limits<T>::min()),
+                          std::nextafter(double(std::numeric_limits<T>::max()), 0.0)));
   }
 };
 
@@ -52,12 +55,15 @@ void add_sample(CLI::App& verb) {
   const auto self = std::make_shared<Sample>();
   std::string about = "what to make:";
   for (const SampleKind& kind : sample_kinds())
-    about += fmt::format("\n{:<12} {} ({} {})", kind.name, kind.about, name_of(kind.dtype), kind.default_shape);
+    about += fmt::format("\n{:<12} {} ({} {})", kind.name, kind.about, name_of(kind.dtype),
+                         kind.default_shape);
   verb.add_option("KIND", self->kind, about)->required();
   verb.add_option("--shape", self->shape, "extents, slowest axis first")->type_name("SHAPE");
   verb.add_option("--dtype", self->dtype, "element type")->type_name("TYPE");
   verb.add_option("--seed", self->seed, "another seed, another field of the kind")->type_name("N");
-  verb.add_option("-o,--output", self->output, "file to write: .npy, or raw otherwise (KIND_SHAPE.TYPE)")->type_name("OUT");
+  verb.add_option("-o,--output", self->output,
+                  "file to write: .npy, or raw otherwise (KIND_SHAPE.TYPE)")
+      ->type_name("OUT");
   verb.add_flag("-f,--force", self->force, "replace OUT if it exists");
   verb.add_flag("-q,--quiet", self->quiet, "do not print the name of the file");
   verb.callback([self] { self->run(); });

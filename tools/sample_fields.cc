@@ -25,7 +25,8 @@ double uniform(u64 seed, u64 i) { return double(random_bits(seed, i) >> 11) * 0x
 // The sum of four uniform numbers is close enough to a normal one.
 double normal(u64 seed, u64 i) {
   const u64 b = random_bits(seed, i);
-  const double sum = double(b & 0xffff) + double(b >> 16 & 0xffff) + double(b >> 32 & 0xffff) + double(b >> 48);
+  const double sum =
+      double(b & 0xffff) + double(b >> 16 & 0xffff) + double(b >> 32 & 0xffff) + double(b >> 48);
   return (sum / 65536 - 2) * std::numbers::sqrt3;
 }
 
@@ -35,7 +36,8 @@ using Complex = std::complex<float>;
 class Fft {
  public:
   explicit Fft(size_t n) : n_(n), roots_(n / 2) {
-    for (size_t i = 0; i < n / 2; ++i) roots_[i] = Complex(std::polar(1.0, 2 * kPi * double(i) / double(n)));
+    for (size_t i = 0; i < n / 2; ++i)
+      roots_[i] = Complex(std::polar(1.0, 2 * kPi * double(i) / double(n)));
   }
   void run(Complex* x) const {
     for (size_t i = 1, j = 0; i < n_; ++i) {
@@ -47,8 +49,10 @@ class Fft {
     for (size_t length = 2; length <= n_; length *= 2)
       for (size_t start = 0; start < n_; start += length)
         for (size_t k = 0; k < length / 2; ++k) {
-          const Complex u = x[start + k], r = roots_[k * (n_ / length)], w = x[start + k + length / 2];
-          const Complex v(w.real() * r.real() - w.imag() * r.imag(), w.real() * r.imag() + w.imag() * r.real());
+          const Complex u = x[start + k], r = roots_[k * (n_ / length)],
+                        w = x[start + k + length / 2];
+          const Complex v(w.real() * r.real() - w.imag() * r.imag(),
+                          w.real() * r.imag() + w.imag() * r.real());
           x[start + k] = u + v;
           x[start + k + length / 2] = u - v;
         }
@@ -80,7 +84,8 @@ class SpectralBox {
         const double k2 = k2_outer + std::pow(frequency(i, box_.size() - 1), 2);
         const double amplitude = k2 > 0 ? std::pow(k2, power / 2) : 0;
         const u64 id = u64(r) * row + i;
-        modes_[id] = Complex(float(amplitude * normal(seed, 2 * id)), float(amplitude * normal(seed, 2 * id + 1)));
+        modes_[id] = Complex(float(amplitude * normal(seed, 2 * id)),
+                             float(amplitude * normal(seed, 2 * id + 1)));
       }
     });
     size_t stride = 1;
@@ -93,7 +98,8 @@ class SpectralBox {
   // Standard deviation 1. Coordinates beyond the box wrap around.
   Complex at(std::span<const u64> index) const {
     size_t offset = 0;
-    for (size_t axis = 0; axis < box_.size(); ++axis) offset = offset * box_[axis] + size_t(index[axis]) % box_[axis];
+    for (size_t axis = 0; axis < box_.size(); ++axis)
+      offset = offset * box_[axis] + size_t(index[axis]) % box_[axis];
     return modes_[offset] * float(scale_);
   }
 
@@ -130,11 +136,13 @@ class SpectralBox {
 };
 
 // A random field over the last `axes` axes; earlier axes are time, in which it turns slowly.
-void add_spectral(const Shape& shape, size_t axes, double slope, u64 seed, double weight, std::span<double> values) {
+void add_spectral(const Shape& shape, size_t axes, double slope, u64 seed, double weight,
+                  std::span<double> values) {
   const size_t used = std::max<size_t>(1, std::min(axes, shape.rank()));
-  const std::vector<u64> inner = shape.rank() == 0 ? std::vector<u64>{1}
-                                                   : std::vector<u64>(shape.extents().end() - std::ptrdiff_t(used),
-                                                                      shape.extents().end());
+  const std::vector<u64> inner =
+      shape.rank() == 0
+          ? std::vector<u64>{1}
+          : std::vector<u64>(shape.extents().end() - std::ptrdiff_t(used), shape.extents().end());
   const SpectralBox box(inner, slope, seed);
   const Shape part{std::span<const u64>(inner)};
   const size_t size = size_t(part.size());
@@ -149,7 +157,9 @@ void add_spectral(const Shape& shape, size_t axes, double slope, u64 seed, doubl
   }
 }
 
-u64 extent_from_end(const Shape& shape, size_t k) { return shape.rank() > k ? shape[shape.rank() - 1 - k] : 1; }
+u64 extent_from_end(const Shape& shape, size_t k) {
+  return shape.rank() > k ? shape[shape.rank() - 1 - k] : 1;
+}
 
 void make_turbulence(const Shape& shape, u64 seed, std::span<double> values) {
   std::ranges::fill(values, 0.0);
@@ -161,10 +171,12 @@ void make_climate(const Shape& shape, u64 seed, std::span<double> values) {
   std::vector<double> land(values.size());
   add_spectral(shape, 2, 2.2, seed, 2.5, values);
   const u64 nx = extent_from_end(shape, 0), ny = extent_from_end(shape, 1), slice = nx * ny;
-  add_spectral(Shape{ny, nx}, 2, 3, seed + 1, 1, std::span(land).first(size_t(std::min<u64>(slice, land.size()))));
+  add_spectral(Shape{ny, nx}, 2, 3, seed + 1, 1,
+               std::span(land).first(size_t(std::min<u64>(slice, land.size()))));
   for (u64 i = 0; i < values.size(); ++i) {
     const double latitude = ((double(i / nx % ny) + 0.5) / double(ny) - 0.5) * kPi;
-    values[i] = land[i % slice] > 0.6 ? 1e20 : values[i] + 302 * std::sqrt(std::cos(latitude)) * 0.1 + 272;
+    values[i] =
+        land[i % slice] > 0.6 ? 1e20 : values[i] + 302 * std::sqrt(std::cos(latitude)) * 0.1 + 272;
   }
 }
 
@@ -176,7 +188,8 @@ void make_particles(const Shape& shape, u64 seed, std::span<double> values) {
     double x = 3.6 * (double(atom / side % side) + 0.5 * double(atom % 2));
     for (u64 mode = 0; mode < 3; ++mode) {
       const u64 id = atom * 8 + mode;
-      const double frequency = 0.15 + 0.5 * uniform(seed, 2 * id), phase = 2 * kPi * uniform(seed, 2 * id + 1);
+      const double frequency = 0.15 + 0.5 * uniform(seed, 2 * id),
+                   phase = 2 * kPi * uniform(seed, 2 * id + 1);
       x += 0.08 * std::cos(frequency * double(frame) + phase);
     }
     values[i] = x;
@@ -193,7 +206,8 @@ void make_wave(const Shape& shape, u64 seed, std::span<double> values) {
     const double t = 0.6 * longest + 4 * double(i / nx / ny / nz);
     double sum = 0;
     for (u64 source = 0; source < 5; ++source) {  // the first is real, the others are reflections
-      const double sx = double(nx) * (uniform(seed, 8 * source) * 1.6 - 0.3), sy = double(ny) * uniform(seed, 8 * source + 1),
+      const double sx = double(nx) * (uniform(seed, 8 * source) * 1.6 - 0.3),
+                   sy = double(ny) * uniform(seed, 8 * source + 1),
                    sz = double(nz) * (uniform(seed, 8 * source + 2) * 1.6 - 0.3);
       const double r = std::sqrt((x - sx) * (x - sx) + (y - sy) * (y - sy) + (z - sz) * (z - sz));
       const double delay = (r - t * (0.7 + 0.3 * uniform(seed, 8 * source + 3))) / (longest * 0.03);
@@ -226,8 +240,10 @@ void make_counts(const Shape& shape, u64 seed, std::span<double> values) {
       mean += 4000 * std::pow(uniform(seed + 4, cell), 6) * std::exp(-d2 / 2);
     }
     values[i] = poisson(mean, seed, i);
-    if (x % 494 >= 487 || y % 212 >= 195) values[i] = -1;                // gap between modules
-    else if (uniform(seed + 5, y * nx + x) < 2e-5) values[i] = -2;       // dead pixel
+    if (x % 494 >= 487 || y % 212 >= 195)
+      values[i] = -1;  // gap between modules
+    else if (uniform(seed + 5, y * nx + x) < 2e-5)
+      values[i] = -2;  // dead pixel
   }
 }
 
@@ -249,12 +265,18 @@ void make_integrals(const Shape&, u64 seed, std::span<double> values) {
 }
 
 constexpr SampleKind kKinds[] = {
-    {"turbulence", "velocity with a k^-5/3 spectrum, 1-D to 3-D (earlier axes: time)", "128x128x128", DType::f32, make_turbulence},
-    {"climate", "sea surface temperature, latitude x longitude; land is 1e20", "360x720", DType::f32, make_climate},
-    {"particles", "positions of vibrating atoms, frame x atom", "50x32000", DType::f32, make_particles},
-    {"wave", "seismic wavefield, exact zeros ahead of the front", "64x256x256", DType::f32, make_wave},
-    {"counts", "photon counts of a detector; -1 gaps, -2 dead pixels", "1024x1024", DType::i32, make_counts},
-    {"integrals", "two-electron integrals in blocks of 36x36", "1296000", DType::f64, make_integrals},
+    {"turbulence", "velocity with a k^-5/3 spectrum, 1-D to 3-D (earlier axes: time)",
+     "128x128x128", DType::f32, make_turbulence},
+    {"climate", "sea surface temperature, latitude x longitude; land is 1e20", "360x720",
+     DType::f32, make_climate},
+    {"particles", "positions of vibrating atoms, frame x atom", "50x32000", DType::f32,
+     make_particles},
+    {"wave", "seismic wavefield, exact zeros ahead of the front", "64x256x256", DType::f32,
+     make_wave},
+    {"counts", "photon counts of a detector; -1 gaps, -2 dead pixels", "1024x1024", DType::i32,
+     make_counts},
+    {"integrals", "two-electron integrals in blocks of 36x36", "1296000", DType::f64,
+     make_integrals},
 };
 
 }  // namespace

@@ -24,8 +24,10 @@ struct Verify {
     const FileSource source(input);
     const StreamReader stream(source);
     Finding finding;
-    if (original.empty()) check_alone(stream, finding);
-    else check_against(stream, open_array(original, array).view, finding);
+    if (original.empty())
+      check_alone(stream, finding);
+    else
+      check_against(stream, open_array(original, array).view, finding);
     print(stream, finding);
     if (!finding.complaints.empty()) throw Ended{kNotVerified};
   }
@@ -66,7 +68,8 @@ struct Verify {
     const Header& header = stream.header();
     if (truth.dtype != header.dtype || !(truth.shape == header.shape))
       fail_usage(fmt::format("the stream holds {} {}, the original is {} {}", name_of(header.dtype),
-                             to_string(header.shape), name_of(truth.dtype), to_string(truth.shape)));
+                             to_string(header.shape), name_of(truth.dtype),
+                             to_string(truth.shape)));
     for_each_slab(stream, [&](const Box& slab, const View& decoded) {
       const Comparison part = compare(truth.part(slab), decoded, header.fills, false);
       finding.max_error = std::max(finding.max_error, part.max_abs);
@@ -78,7 +81,8 @@ struct Verify {
     if (finding.special_mismatches > 0)
       complain(fmt::format("{} special values did not survive", finding.special_mismatches));
     if (finding.max_error > header.abs_bound)
-      complain(fmt::format("the largest error {} exceeds the bound {}", number(finding.max_error), number(header.abs_bound)));
+      complain(fmt::format("the largest error {} exceeds the bound {}", number(finding.max_error),
+                           number(header.abs_bound)));
     for (const Limit& limit : header.bound.limits()) check_limit(limit, header, finding, complain);
     if (finding.max_error > stream.statement()->max_error)
       complain(fmt::format("the largest error {} exceeds the stated {}", number(finding.max_error),
@@ -86,12 +90,16 @@ struct Verify {
   }
 
   template <class F>
-  static void check_limit(const Limit& limit, const Header& header, const Finding& finding, F&& complain) {
-    const double range = header.max - header.min, rmse = std::sqrt(finding.squares / double(std::max<u64>(finding.compared, 1)));
+  static void check_limit(const Limit& limit, const Header& header, const Finding& finding,
+                          F&& complain) {
+    const double range = header.max - header.min,
+                 rmse = std::sqrt(finding.squares / double(std::max<u64>(finding.compared, 1)));
     if (limit.kind == BoundKind::psnr && rmse > 0 && 20 * std::log10(range / rmse) < limit.value)
-      complain(fmt::format("PSNR {:.4f} dB is below {}", 20 * std::log10(range / rmse), limit.value));
+      complain(
+          fmt::format("PSNR {:.4f} dB is below {}", 20 * std::log10(range / rmse), limit.value));
     if (limit.kind == BoundKind::l2 && std::sqrt(finding.squares) > limit.value)
-      complain(fmt::format("the L2 norm of the error {} exceeds {}", std::sqrt(finding.squares), limit.value));
+      complain(fmt::format("the L2 norm of the error {} exceeds {}", std::sqrt(finding.squares),
+                           limit.value));
     if (limit.kind == BoundKind::lossless && finding.max_error > 0) complain("it is not lossless");
   }
 
@@ -109,11 +117,12 @@ struct Verify {
       fmt::print("{}\n", result.dump(2));
       return;
     }
-    for (const std::string& complaint : finding.complaints) fmt::print(stderr, "leeway: {}\n", complaint);
+    for (const std::string& complaint : finding.complaints)
+      fmt::print(stderr, "leeway: {}\n", complaint);
     if (!finding.complaints.empty() || work.quiet) return;
     fmt::print("verified{}: largest error {} within {} ({})\n",
-               original.empty() ? ", all checksums match" : " against the original", number(finding.max_error),
-               number(header.abs_bound), to_string(header.bound));
+               original.empty() ? ", all checksums match" : " against the original",
+               number(finding.max_error), number(header.abs_bound), to_string(header.bound));
   }
 };
 
@@ -122,7 +131,8 @@ struct Verify {
 void add_verify(CLI::App& verb) {
   const auto self = std::make_shared<Verify>();
   verb.add_option("IN", self->input, "stream")->required();
-  verb.add_option("--against", self->original, "the original array, raw or .npy")->type_name("ORIGINAL");
+  verb.add_option("--against", self->original, "the original array, raw or .npy")
+      ->type_name("ORIGINAL");
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("--json", self->json, "report as JSON");

@@ -29,8 +29,10 @@ BufferPool::Block allocate(size_t bytes) {
 }
 
 void release(BufferPool::Block block) noexcept {
-  if (block.bytes < kHugePage / 2) ::operator delete(block.data);
-  else ::operator delete(block.data, kHugeAlignment);
+  if (block.bytes < kHugePage / 2)
+    ::operator delete(block.data);
+  else
+    ::operator delete(block.data, kHugeAlignment);
 }
 
 }  // namespace
@@ -46,8 +48,9 @@ BufferPool::Block BufferPool::take(size_t bytes) {
   if (bytes == 0) return {};
   if (current && bytes >= kSmallest) {
     auto& blocks = current->free_;
-    const auto fit = std::ranges::find_if(
-        blocks, [&](const Block& block) { return block.bytes >= bytes && block.bytes <= 2 * bytes; });
+    const auto fit = std::ranges::find_if(blocks, [&](const Block& block) {
+      return block.bytes >= bytes && block.bytes <= 2 * bytes;
+    });
     if (fit != blocks.end()) {
       const Block found = *fit;
       blocks.erase(fit);
@@ -60,7 +63,8 @@ BufferPool::Block BufferPool::take(size_t bytes) {
 std::shared_ptr<void>* BufferPool::find(const void* type) {
   if (!current) return nullptr;
   auto& kept = current->kept_;
-  const auto found = std::ranges::find(kept, type, &std::pair<const void*, std::shared_ptr<void>>::first);
+  const auto found =
+      std::ranges::find(kept, type, &std::pair<const void*, std::shared_ptr<void>>::first);
   if (found != kept.end()) return &found->second;
   return &kept.emplace_back(type, nullptr).second;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Buffer<T>: a fixed number of values in memory that is not cleared first.
 //
-// While a BufferPool lives on a thread, large buffers of that thread are kept and reused: chunk after chunk
-// needs the same sizes, and fresh pages from the system cost more than a pass over the data.
+// While a BufferPool lives on a thread, large buffers of that thread are kept and reused: chunk
+// after chunk needs the same sizes, and fresh pages from the system cost more than a pass over the
+// data.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writer and Reader: the only way bytes enter and leave a stream. Little-endian, every read checked.
+// Writer and Reader: the only way bytes enter and leave a stream. Little-endian, every read
+// checked.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +25,12 @@ static_assert(std::endian::native == std::endian::little, "big-endian hosts need
 class Writer {
  public:
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  void put(T value) {
-    put_array(std::span<const T>(&value, 1));
-  }
+  requires std::is_trivially_copyable_v<T>
+  void put(T value) { put_array(std::span<const T>(&value, 1)); }
   template <class T>
   void put_array(std::span<const T> values) {
-    if (!values.empty()) std::memcpy(extend(values.size_bytes()).data(), values.data(), values.size_bytes());
+    if (!values.empty())
+      std::memcpy(extend(values.size_bytes()).data(), values.data(), values.size_bytes());
   }
   void put_bytes(ByteView bytes) { put_array(bytes); }
   // Seven bits a byte, low ones first; the high bit says that more follow.
@@ -70,8 +70,7 @@ class Reader {
   explicit Reader(ByteView bytes) : bytes_(bytes) {}
 
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  T get() {
+  requires std::is_trivially_copyable_v<T> T get() {
     T value;
     std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
     return value;

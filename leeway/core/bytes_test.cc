@@ -15,7 +15,8 @@ TEST(Bytes, WhatIsPutIsGot) {
   Reader in(out.bytes());
   EXPECT_EQ(in.get<u16>(), 0x1234);
   EXPECT_EQ(in.get<double>(), -2.5);
-  for (const u64 value : {u64(0), u64(127), u64(128), u64(1) << 40, ~u64(0)}) EXPECT_EQ(in.get_varint(), value);
+  for (const u64 value : {u64(0), u64(127), u64(128), u64(1) << 40, ~u64(0)})
+    EXPECT_EQ(in.get_varint(), value);
   in.expect_end();
 }
 

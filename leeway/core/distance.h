@@ -16,8 +16,10 @@ constexpr u64 distance(T a, T b) {
 // |a - b| in double; exact for distances of integers below 2^53, and for floats.
 template <class T>
 double error_between(T a, T b) {
-  if constexpr (is_floating<T>) return std::abs(double(a) - double(b));
-  else return double(distance(a, b));
+  if constexpr (is_floating<T>)
+    return std::abs(double(a) - double(b));
+  else
+    return double(distance(a, b));
 }
 
 }  // namespace leeway

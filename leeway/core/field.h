@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Field<T>: contiguous values with a shape, what stages work on. View: any strided array of the caller.
+// Field<T>: contiguous values with a shape, what stages work on. View: any strided array of the
+// caller.
 #pragma once
 
 #include <array>
@@ -29,7 +30,8 @@ inline Strides contiguous_strides(const Shape& shape, size_t value_bytes) {
   return strides;
 }
 
-// An array in memory; strides are in bytes and may be negative. Byte is `const std::byte` or `std::byte`.
+// An array in memory; strides are in bytes and may be negative. Byte is `const std::byte` or
+// `std::byte`.
 template <class Byte>
 struct BasicView {
   Byte* data = nullptr;
@@ -65,8 +67,8 @@ MutableView mutable_view_of(T* data, const Shape& shape) {
   return {reinterpret_cast<std::byte*>(data), dtype_of<T>(), shape};
 }
 
-// Calls f(pointer, count, stride in bytes) for every row of the view, in row-major order. Trailing axes
-// that lie contiguous in memory are joined into one long row.
+// Calls f(pointer, count, stride in bytes) for every row of the view, in row-major order. Trailing
+// axes that lie contiguous in memory are joined into one long row.
 template <class Byte, class F>
 void for_each_row(const BasicView<Byte>& view, F&& f) {
   if (view.shape.size() == 0) return;
@@ -86,14 +88,15 @@ void for_each_row(const BasicView<Byte>& view, F&& f) {
 
 namespace detail {
 
-inline void copy_row(const std::byte* from, std::ptrdiff_t from_stride, std::byte* to, std::ptrdiff_t to_stride,
-                     size_t count, size_t bytes) {
+inline void copy_row(const std::byte* from, std::ptrdiff_t from_stride, std::byte* to,
+                     std::ptrdiff_t to_stride, size_t count, size_t bytes) {
   const auto step = std::ptrdiff_t(bytes);
   if (from_stride == step && to_stride == step) {
     std::memcpy(to, from, count * bytes);
     return;
   }
-  for (size_t i = 0; i < count; ++i, from += from_stride, to += to_stride) std::memcpy(to, from, bytes);
+  for (size_t i = 0; i < count; ++i, from += from_stride, to += to_stride)
+    std::memcpy(to, from, bytes);
 }
 
 }  // namespace detail

@@ -56,7 +56,8 @@ class FirstError {
   std::exception_ptr error_;
 };
 
-void run(u64 count, unsigned threads, const Executor& executor, const std::function<void(unsigned)>& work) {
+void run(u64 count, unsigned threads, const Executor& executor,
+         const std::function<void(unsigned)>& work) {
   const auto workers = unsigned(std::min<u64>(std::max(threads, 1u), count));
   const auto guarded = [&](unsigned worker) {
     const DefaultFloatingPoint environment;
@@ -89,7 +90,8 @@ void for_each_index(u64 count, unsigned threads, const Executor& executor,
 }
 
 void for_each_in_order(u64 count, unsigned threads, u64 window, const Executor& executor,
-                       const std::function<void(u64)>& make, const std::function<void(u64)>& finish) {
+                       const std::function<void(u64)>& make,
+                       const std::function<void(u64)>& finish) {
   std::mutex mutex;
   std::condition_variable room;
   std::set<u64> made;  // but not finished
@@ -103,7 +105,8 @@ void for_each_in_order(u64 count, unsigned threads, u64 window, const Executor& 
         {
           std::unique_lock lock(mutex);
           // Whoever holds the lowest index never waits, so the window always moves on.
-          room.wait(lock, [&] { return error.failed() || ticket == count || ticket < next + window; });
+          room.wait(lock,
+                    [&] { return error.failed() || ticket == count || ticket < next + window; });
           if (error.failed() || ticket == count) return;
           mine = ticket++;
         }

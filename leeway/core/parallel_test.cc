@@ -46,13 +46,23 @@ TEST(Parallel, FinishesInOrderWithinTheWindow) {
 
 TEST(Parallel, TheFirstExceptionComesOut) {
   for (const unsigned threads : {1u, 4u}) {
-    EXPECT_THROW(for_each_index(100, threads, nullptr, [](u64 i) { if (i == 50) throw std::runtime_error("x"); }),
+    EXPECT_THROW(for_each_index(100, threads, nullptr,
+                                [](u64 i) {
+                                  if (i == 50) throw std::runtime_error("x");
+                                }),
                  std::runtime_error);
-    EXPECT_THROW(for_each_in_order(100, threads, 3, nullptr, [](u64 i) { if (i == 50) throw std::runtime_error("x"); },
-                                   [](u64) {}),
+    EXPECT_THROW(for_each_in_order(
+                     100, threads, 3, nullptr,
+                     [](u64 i) {
+                       if (i == 50) throw std::runtime_error("x");
+                     },
+                     [](u64) {}),
                  std::runtime_error);
-    EXPECT_THROW(for_each_in_order(100, threads, 3, nullptr, [](u64) {},
-                                   [](u64 i) { if (i == 50) throw std::runtime_error("x"); }),
+    EXPECT_THROW(for_each_in_order(
+                     100, threads, 3, nullptr, [](u64) {},
+                     [](u64 i) {
+                       if (i == 50) throw std::runtime_error("x");
+                     }),
                  std::runtime_error);
   }
 }

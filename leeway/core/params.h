@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Params: a stage lists its parameters once, in fields(); text, checks, docs and tests come from that list.
+// Params: a stage lists its parameters once, in fields(); text, checks, docs and tests come from
+// that list.
 //
 //   struct Params {
 //     i32 order = 1;
@@ -49,7 +50,8 @@ bool parse_number(std::string_view text, V& value) {
 template <class Params>
 std::vector<ParamInfo> param_table(Params params) {
   std::vector<ParamInfo> table;
-  params.fields([&](std::string_view name, auto& value, auto lowest, auto highest, std::string_view about) {
+  params.fields([&](std::string_view name, auto& value, auto lowest, auto highest,
+                    std::string_view about) {
     using V = std::remove_reference_t<decltype(value)>;
     table.push_back({std::string(name), detail::number_text(value), detail::number_text(V(lowest)),
                      detail::number_text(V(highest)), std::string(about)});
@@ -70,22 +72,24 @@ std::string print_params(Params params) {
 
 // Sets one parameter from text; throws with what is wrong and what exists.
 template <class Params>
-void set_param(Params& params, std::string_view stage, std::string_view key, std::string_view text) {
+void set_param(Params& params, std::string_view stage, std::string_view key,
+               std::string_view text) {
   bool found = false;
   std::string known;
-  params.fields([&](std::string_view name, auto& value, auto lowest, auto highest, std::string_view) {
-    using V = std::remove_reference_t<decltype(value)>;
-    known += (known.empty() ? "" : ", ") + std::string(name);
-    if (name != key) return;
-    found = true;
-    V parsed{};
-    if (!detail::parse_number(text, parsed) || !(parsed >= V(lowest) && parsed <= V(highest)))
-      throw Error(Errc::invalid_argument,
-                  "stage '" + std::string(stage) + "': " + std::string(name) + " must be between " +
-                      detail::number_text(V(lowest)) + " and " + detail::number_text(V(highest)) +
-                      ", not '" + std::string(text) + "'");
-    value = parsed;
-  });
+  params.fields(
+      [&](std::string_view name, auto& value, auto lowest, auto highest, std::string_view) {
+        using V = std::remove_reference_t<decltype(value)>;
+        known += (known.empty() ? "" : ", ") + std::string(name);
+        if (name != key) return;
+        found = true;
+        V parsed{};
+        if (!detail::parse_number(text, parsed) || !(parsed >= V(lowest) && parsed <= V(highest)))
+          throw Error(Errc::invalid_argument,
+                      "stage '" + std::string(stage) + "': " + std::string(name) +
+                          " must be between " + detail::number_text(V(lowest)) + " and " +
+                          detail::number_text(V(highest)) + ", not '" + std::string(text) + "'");
+        value = parsed;
+      });
   if (!found)
     throw Error(Errc::invalid_argument,
                 "stage '" + std::string(stage) + "' has no parameter '" + std::string(key) + "'; " +

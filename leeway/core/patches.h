@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Patches: values kept bit for bit, by position, beside what the stages code (patches.md).
 //
-// Runs of equal values with a small palette cost a few bytes each, whatever their length: land masks,
-// NaN regions and the odd value that no code can reach all fit the same list.
+// Runs of equal values with a small palette cost a few bytes each, whatever their length: land
+// masks, NaN regions and the odd value that no code can reach all fit the same list.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,8 @@ class Patches {
 
   void apply(std::span<T> values) const {
     for (const Run& run : runs_)
-      std::fill_n(values.begin() + std::ptrdiff_t(run.first), run.count, std::bit_cast<T>(run.bits));
+      std::fill_n(values.begin() + std::ptrdiff_t(run.first), run.count,
+                  std::bit_cast<T>(run.bits));
   }
 
   void write(Writer& out) const {
@@ -88,8 +89,10 @@ class Patches {
     for (const Run& run : runs_) {
       if (palette.size() == kMaxPalette) break;
       if (std::ranges::find(palette, run.bits) != palette.end()) continue;
-      if (std::ranges::find(once, run.bits) != once.end()) palette.push_back(run.bits);
-      else if (once.size() < 4 * kMaxPalette) once.push_back(run.bits);
+      if (std::ranges::find(once, run.bits) != once.end())
+        palette.push_back(run.bits);
+      else if (once.size() < 4 * kMaxPalette)
+        once.push_back(run.bits);
     }
     return palette;
   }

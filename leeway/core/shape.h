@@ -23,8 +23,8 @@ class Shape {
   Shape(std::initializer_list<u64> extents) : Shape(std::span(extents.begin(), extents.size())) {}
   explicit Shape(std::span<const u64> extents) {
     if (extents.size() > kMaxRank)
-      throw Error(Errc::invalid_argument, "an array may have at most 8 axes, not " +
-                                              std::to_string(extents.size()));
+      throw Error(Errc::invalid_argument,
+                  "an array may have at most 8 axes, not " + std::to_string(extents.size()));
     u64 size = 1;
     for (const u64 extent : extents) {
       if (extent != 0 && size > u64(std::numeric_limits<i64>::max()) / 16 / extent)
@@ -62,7 +62,8 @@ class Shape {
 inline std::string to_string(const Shape& shape) {
   if (shape.rank() == 0) return "scalar";
   std::string text;
-  for (const u64 extent : shape.extents()) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  for (const u64 extent : shape.extents())
+    text += (text.empty() ? "" : "x") + std::to_string(extent);
   return text;
 }
 
@@ -74,7 +75,8 @@ struct Box {
   Shape shape;
 };
 
-// Calls f(index) for every index of the outer axes, all but the last `inner` ones, in row-major order.
+// Calls f(index) for every index of the outer axes, all but the last `inner` ones, in row-major
+// order.
 template <class F>
 void for_each_outer(const Shape& shape, size_t inner, F&& f) {
   const size_t outer = shape.rank() > inner ? shape.rank() - inner : 0;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stage: the five kinds of stage as concepts. This file is the architecture.
 //
-//   values -> Preprocessor(s) -> Predictor and Quantizer -> codes -> Encoder -> bytes -> Lossless -> bytes
+//   values -> Preprocessor(s) -> Predictor and Quantizer -> codes -> Encoder -> bytes -> Lossless
+//   -> bytes
 //
-// A stage is a plain struct: a name (used in every interface and in the stream, never reused), a kind, one
-// line about it, its parameters, and a forward/backward pair. There is no base class. Predictor and
-// quantizer meet in one of two orders:
+// A stage is a plain struct: a name (used in every interface and in the stream, never reused), a
+// kind, one line about it, its parameters, and a forward/backward pair. There is no base class.
+// Predictor and quantizer meet in one of two orders:
 //
 //   predictor+quantizer   feedback: predict from reconstructed values, quantize the difference
-//   quantizer+predictor   dual quantization: quantize first, predict on the integers, exactly reversible
+//   quantizer+predictor   dual quantization: quantize first, predict on the integers, exactly
+//   reversible
 #pragma once
 
 #include <concepts>
@@ -26,8 +28,8 @@ namespace leeway {
 
 enum class Kind { preprocessor, predictor, quantizer, encoder, lossless };
 
-inline constexpr std::string_view kKindNames[] = {"preprocessor", "predictor", "quantizer", "encoder",
-                                                  "lossless"};
+inline constexpr std::string_view kKindNames[] = {"preprocessor", "predictor", "quantizer",
+                                                  "encoder", "lossless"};
 
 template <class S>
 concept Stage = requires(S s) {
@@ -39,72 +41,82 @@ concept Stage = requires(S s) {
 
 // 1. Changes values before prediction; what backward() needs goes to `side`.
 template <class S, class T>
-concept Preprocessor = Stage<S> && S::kKind == Kind::preprocessor &&
-                       requires(const S s, Field<T> field, Writer& side, Reader& in) {
-                         s.forward(field, side);
-                         s.backward(field, in);
-                       };
+concept Preprocessor = Stage<S> &&
+                       S::kKind == Kind::preprocessor&& requires(const S s, Field<T> field,
+                                                                 Writer& side, Reader& in) {
+  s.forward(field, side);
+  s.backward(field, in);
+};
 
-// Stands for a visitor in the concepts below. A predictor calls visit.run() for values that do not depend
-// on each other, and visit.point() where each value waits for the one before. The optional contexts, one
-// byte a value, tell the encoder what the predictor knows about a value before it is coded.
+// Stands for a visitor in the concepts below. A predictor calls visit.run() for values that do not
+// depend on each other, and visit.point() where each value waits for the one before. The optional
+// contexts, one byte a value, tell the encoder what the predictor knows about a value before it is
+// coded.
 template <class T>
 struct AnyVisitor {
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts = nullptr);
   void point(T& value, Predicted<T> predicted);
 };
 
-// 2a. Visits every value once, predicting from values visited before. One walk serves both directions, so
+// 2a. Visits every value once, predicting from values visited before. One walk serves both
+// directions, so
 //     encoder and decoder cannot disagree.
 template <class S, class T>
-concept FeedbackPredictor = Stage<S> && S::kKind == Kind::predictor &&
-                            requires(const S s, Field<T> field, AnyVisitor<T> visit) {
-                              s.walk(field, visit);
-                            };
+concept FeedbackPredictor = Stage<S> &&
+                            S::kKind == Kind::predictor&& requires(const S s, Field<T> field,
+                                                                   AnyVisitor<T> visit) {
+  s.walk(field, visit);
+};
 
-// 2b. Replaces integers by differences to their predictions, in place and reversibly, modulo 2^32 or 2^64.
+// 2b. Replaces integers by differences to their predictions, in place and reversibly, modulo 2^32
+// or 2^64.
 template <class S>
-concept IntegerPredictor = Stage<S> && S::kKind == Kind::predictor &&
-                           requires(const S s, Field<u32> narrow, Field<u64> wide) {
-                             s.forward(narrow), s.backward(narrow);
-                             s.forward(wide), s.backward(wide);
-                           };
+concept IntegerPredictor = Stage<S> &&
+                           S::kKind == Kind::predictor&& requires(const S s, Field<u32> narrow,
+                                                                  Field<u64> wide) {
+  s.forward(narrow), s.backward(narrow);
+  s.forward(wide), s.backward(wide);
+};
 
-// 3. at<T>(bound) gives the grid of one bound. quantize() finds the code of a value, leaves in the value
-//    exactly what recover() will put there, and says false if no code keeps the bound. The array forms do
-//    the same with prediction 0: values without a code are kept as patches and get the code before them.
-//    Both return the largest error.
+// 3. at<T>(bound) gives the grid of one bound. quantize() finds the code of a value, leaves in the
+// value
+//    exactly what recover() will put there, and says false if no code keeps the bound. The array
+//    forms do the same with prediction 0: values without a code are kept as patches and get the
+//    code before them. Both return the largest error.
 template <class S, class T>
-concept Quantizer =
-    Stage<S> && S::kKind == Kind::quantizer &&
-    requires(const S s, T& value, Code<T>& code, std::span<T> values, std::span<Code<T>> codes,
-             Patches<T>& exact) {
-      { s.template at<T>(1.0).quantize(value, Predicted<T>{}, code) } -> std::same_as<bool>;
-      { s.template at<T>(1.0).recover(Predicted<T>{}, code) } -> std::same_as<T>;
-      { s.template at<T>(1.0).quantize(values, codes, exact) } -> std::same_as<double>;
-      s.template at<T>(1.0).recover(codes, values);
-    };
+concept Quantizer = Stage<S> && S::kKind ==
+                    Kind::quantizer&& requires(const S s, T& value, Code<T>& code,
+                                               std::span<T> values, std::span<Code<T>> codes,
+                                               Patches<T>& exact) {
+  { s.template at<T>(1.0).quantize(value, Predicted<T>{}, code) } -> std::same_as<bool>;
+  { s.template at<T>(1.0).recover(Predicted<T>{}, code) } -> std::same_as<T>;
+  { s.template at<T>(1.0).quantize(values, codes, exact) } -> std::same_as<double>;
+  s.template at<T>(1.0).recover(codes, values);
+};
 
-// 4. Packs codes. Knows nothing of T: templates stop at the two widths of codes. `contexts` is empty or has
+// 4. Packs codes. Knows nothing of T: templates stop at the two widths of codes. `contexts` is
+// empty or has
 //    one byte a code. An encoder that uses contexts also offers decoder(in, count), an object whose
-//    next(codes, contexts) decodes piece by piece, because contexts depend on what was decoded before.
+//    next(codes, contexts) decodes piece by piece, because contexts depend on what was decoded
+//    before.
 template <class S>
-concept Encoder = Stage<S> && S::kKind == Kind::encoder &&
-                  requires(const S s, std::span<const i32> codes32, std::span<const i64> codes64,
-                           std::span<i32> out32, std::span<i64> out64, std::span<const u8> contexts,
-                           Writer& out, Reader& in) {
-                    s.encode(codes32, contexts, out);
-                    s.encode(codes64, contexts, out);
-                    s.decode(in, out32);
-                    s.decode(in, out64);
-                  };
+concept Encoder = Stage<S> && S::kKind ==
+                  Kind::encoder&& requires(const S s, std::span<const i32> codes32,
+                                           std::span<const i64> codes64, std::span<i32> out32,
+                                           std::span<i64> out64, std::span<const u8> contexts,
+                                           Writer& out, Reader& in) {
+  s.encode(codes32, contexts, out);
+  s.encode(codes64, contexts, out);
+  s.decode(in, out32);
+  s.decode(in, out64);
+};
 
 // 5. Packs bytes: both append to `out`. decompress() refuses to give more than `limit` bytes.
 template <class S>
-concept Lossless = Stage<S> && S::kKind == Kind::lossless &&
-                   requires(const S s, ByteView bytes, Writer& out, size_t limit) {
-                     s.compress(bytes, out);
-                     s.decompress(bytes, limit, out);
-                   };
+concept Lossless = Stage<S> && S::kKind ==
+                   Kind::lossless&& requires(const S s, ByteView bytes, Writer& out, size_t limit) {
+  s.compress(bytes, out);
+  s.decompress(bytes, limit, out);
+};
 
 }  // namespace leeway

@@ -32,10 +32,11 @@ struct f16 {
 
  private:
   static constexpr u16 from_float(float value) {
-    const u32 b = std::bit_cast<u32>(value), sign = (b >> 16) & 0x8000u, magnitude = b & 0x7fffffffu;
+    const u32 b = std::bit_cast<u32>(value), sign = (b >> 16) & 0x8000u,
+              magnitude = b & 0x7fffffffu;
     if (magnitude > 0x7f800000u) return u16(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu));
     if (magnitude >= 0x477ff000u) return u16(sign | 0x7c00u);  // rounds past 65504
-    if (magnitude < 0x38800000u) {                             // subnormal: add 0.5 to align to 2^-24
+    if (magnitude < 0x38800000u) {  // subnormal: add 0.5 to align to 2^-24
       const float aligned = std::bit_cast<float>(magnitude) + 0.5f;
       return u16(sign | (std::bit_cast<u32>(aligned) - 0x3f000000u));
     }
@@ -43,7 +44,8 @@ struct f16 {
     return u16(sign | ((rounded - 0x38000000u) >> 13));
   }
   static constexpr float to_float(u16 half) {
-    const u32 sign = u32(half & 0x8000u) << 16, exponent = (half >> 10) & 31u, mantissa = half & 0x3ffu;
+    const u32 sign = u32(half & 0x8000u) << 16, exponent = (half >> 10) & 31u,
+              mantissa = half & 0x3ffu;
     if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
     if (exponent == 0) {
       const float value = float(mantissa) * 0x1p-24f;
@@ -102,18 +104,30 @@ Bits<T> bits_of(T value) {
 template <class F>
 decltype(auto) visit_dtype(DType type, F&& f) {
   switch (type) {
-    case DType::f32: return f(std::type_identity<float>{});
-    case DType::f64: return f(std::type_identity<double>{});
-    case DType::f16: return f(std::type_identity<f16>{});
-    case DType::bf16: return f(std::type_identity<bf16>{});
-    case DType::i8: return f(std::type_identity<i8>{});
-    case DType::i16: return f(std::type_identity<i16>{});
-    case DType::i32: return f(std::type_identity<i32>{});
-    case DType::i64: return f(std::type_identity<i64>{});
-    case DType::u8: return f(std::type_identity<u8>{});
-    case DType::u16: return f(std::type_identity<u16>{});
-    case DType::u32: return f(std::type_identity<u32>{});
-    default: return f(std::type_identity<u64>{});
+    case DType::f32:
+      return f(std::type_identity<float>{});
+    case DType::f64:
+      return f(std::type_identity<double>{});
+    case DType::f16:
+      return f(std::type_identity<f16>{});
+    case DType::bf16:
+      return f(std::type_identity<bf16>{});
+    case DType::i8:
+      return f(std::type_identity<i8>{});
+    case DType::i16:
+      return f(std::type_identity<i16>{});
+    case DType::i32:
+      return f(std::type_identity<i32>{});
+    case DType::i64:
+      return f(std::type_identity<i64>{});
+    case DType::u8:
+      return f(std::type_identity<u8>{});
+    case DType::u16:
+      return f(std::type_identity<u16>{});
+    case DType::u32:
+      return f(std::type_identity<u32>{});
+    default:
+      return f(std::type_identity<u64>{});
   }
 }
 
@@ -129,12 +143,17 @@ inline size_t size_of(DType type) {
 
 template <class T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, float>) return DType::f32;
-  else if constexpr (std::is_same_v<T, double>) return DType::f64;
-  else if constexpr (std::is_same_v<T, f16>) return DType::f16;
-  else if constexpr (std::is_same_v<T, bf16>) return DType::bf16;
+  if constexpr (std::is_same_v<T, float>)
+    return DType::f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return DType::f64;
+  else if constexpr (std::is_same_v<T, f16>)
+    return DType::f16;
+  else if constexpr (std::is_same_v<T, bf16>)
+    return DType::bf16;
   else {
-    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>, "not an element type of leeway");
+    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>,
+                  "not an element type of leeway");
     constexpr int log2_bytes = std::countr_zero(sizeof(T));
     return DType(int(std::is_signed_v<T> ? DType::i8 : DType::u8) + log2_bytes);
   }

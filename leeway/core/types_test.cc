@@ -27,8 +27,10 @@ void check_half(double smallest, double largest) {
     H h;
     h.bits = u16(bits);
     const float f = h;
-    if (std::isnan(f)) EXPECT_TRUE(std::isnan(float(H(f))));
-    else EXPECT_EQ(H(f).bits, h.bits);
+    if (std::isnan(f))
+      EXPECT_TRUE(std::isnan(float(H(f))));
+    else
+      EXPECT_EQ(H(f).bits, h.bits);
   }
   // Halfway between two neighbours goes to the even one, anything beyond to the nearer.
   for (u32 bits = 0; bits < 0x7b00; bits += 7) {

@@ -33,7 +33,8 @@ Counts count_tokens(std::span<const u8> tokens) {
   return sum;
 }
 
-// Depths of a Huffman tree, built with two queues: sorted leaves, and inner nodes in the order of making.
+// Depths of a Huffman tree, built with two queues: sorted leaves, and inner nodes in the order of
+// making.
 Lengths tree_depths(const Counts& counts) {
   std::vector<u16> leaves;
   for (size_t s = 0; s < kSymbols; ++s)
@@ -60,8 +61,8 @@ Lengths tree_depths(const Counts& counts) {
   return lengths;
 }
 
-// Cuts lengths at kMaxLength and repairs Kraft's sum: first longer codes for the rarest symbols that still
-// can grow, then shorter ones for the most frequent where room is left.
+// Cuts lengths at kMaxLength and repairs Kraft's sum: first longer codes for the rarest symbols
+// that still can grow, then shorter ones for the most frequent where room is left.
 Lengths limited_lengths(const Counts& counts) {
   Lengths lengths = tree_depths(counts);
   std::vector<u16> order;
@@ -85,7 +86,8 @@ Lengths limited_lengths(const Counts& counts) {
   return lengths;
 }
 
-// Canonical codes, by length and then by symbol; bits reversed, because streams fill from the low bit.
+// Canonical codes, by length and then by symbol; bits reversed, because streams fill from the low
+// bit.
 std::array<u16, kSymbols> canonical_codes(const Lengths& lengths) {
   std::array<u16, kSymbols> codes{};
   u32 next = 0;
@@ -93,7 +95,8 @@ std::array<u16, kSymbols> canonical_codes(const Lengths& lengths) {
     for (size_t s = 0; s < kSymbols; ++s)
       if (lengths[s] == length) {
         u32 reversed = 0;
-        for (int bit = 0; bit < length; ++bit) reversed |= ((next >> bit) & 1) << (length - 1 - bit);
+        for (int bit = 0; bit < length; ++bit)
+          reversed |= ((next >> bit) & 1) << (length - 1 - bit);
         codes[s] = u16(reversed);
         ++next;
       }
@@ -104,7 +107,8 @@ void write_lengths(const Lengths& lengths, Writer& out) {
   size_t highest = kSymbols - 1;
   while (lengths[highest] == 0) --highest;
   out.put(u8(highest));
-  for (size_t s = 0; s <= highest; s += 2) out.put(u8(lengths[s] | (s < highest ? lengths[s + 1] << 4 : 0)));
+  for (size_t s = 0; s <= highest; s += 2)
+    out.put(u8(lengths[s] | (s < highest ? lengths[s + 1] << 4 : 0)));
 }
 
 Lengths read_lengths(Reader& in) {
@@ -117,8 +121,10 @@ Lengths read_lengths(Reader& in) {
     if (s % 2 == 0) {
       pair = in.get<u8>();
       lengths[s] = pair & 15;
-      if (s < highest) lengths[s + 1] = pair >> 4;
-      else if (pair >> 4) fail_corrupt("code length behind the last");
+      if (s < highest)
+        lengths[s + 1] = pair >> 4;
+      else if (pair >> 4)
+        fail_corrupt("code length behind the last");
     }
     if (lengths[s] > kMaxLength) fail_corrupt("code too long");
     if (lengths[s] > 0) used += (1u << kMaxLength) >> lengths[s];
@@ -128,7 +134,9 @@ Lengths read_lengths(Reader& in) {
 }
 
 // Quarter k of n tokens is [quarter(n, k), quarter(n, k + 1)).
-constexpr size_t quarter(size_t n, size_t k) { return std::min(n, (n + kStreams - 1) / kStreams * k); }
+constexpr size_t quarter(size_t n, size_t k) {
+  return std::min(n, (n + kStreams - 1) / kStreams * k);
+}
 
 using EncodeTable = std::array<u32, kSymbols>;  // code << 8 | length
 
@@ -187,8 +195,8 @@ void encode_streams(std::span<const u8> tokens, const EncodeTable& table, Writer
 // What 12 bits say: one token, or two if both fit.
 struct Entry {
   u8 first, second;
-  u8 bits;        // of all tokens of the entry
-  u8 count : 4;   // 1 or 2
+  u8 bits;       // of all tokens of the entry
+  u8 count : 4;  // 1 or 2
   u8 first_bits : 4;
 };
 
@@ -200,7 +208,8 @@ void build_table(const Lengths& lengths, DecodeTable& table) {
     if (lengths[s] > 0)
       for (u32 bits = codes[s]; bits < table.size(); bits += 1u << lengths[s])
         table[bits] = {u8(s), 0, lengths[s], 1, lengths[s]};
-  // A second token is known if its code ends within the 12 bits: look it up in the single-token table.
+  // A second token is known if its code ends within the 12 bits: look it up in the single-token
+  // table.
   for (u32 bits = u32(table.size()); bits-- > 0;) {
     Entry& entry = table[bits];
     const Entry next = table[bits >> entry.first_bits];
@@ -250,13 +259,15 @@ struct Stream {
 
 void decode_tokens(Reader& in, const DecodeTable& table, std::span<u8> tokens) {
   std::array<size_t, kStreams> bytes;
-  for (size_t& count : bytes) count = size_t(in.get_varint(in.remaining(), "Huffman stream too long"));
+  for (size_t& count : bytes)
+    count = size_t(in.get_varint(in.remaining(), "Huffman stream too long"));
   const ByteView body = in.take(std::accumulate(bytes.begin(), bytes.end(), u64(0)));
   const u8* const limit = body.data() + body.size();
   std::array<Stream, kStreams> streams;
   const u8* from = body.data();
   for (size_t k = 0; k < kStreams; from += bytes[k++])
-    streams[k] = {from, 0, tokens.data() + quarter(tokens.size(), k), tokens.data() + quarter(tokens.size(), k + 1)};
+    streams[k] = {from, 0, tokens.data() + quarter(tokens.size(), k),
+                  tokens.data() + quarter(tokens.size(), k + 1)};
   const auto has_room = [&](const Stream& s) { return s.end - s.to >= 8 && limit - s.from >= 8; };
   auto [a, b, c, d] = streams;  // copies, to be kept in registers
   while (has_room(a) && has_room(b) && has_room(c) && has_room(d))
@@ -266,8 +277,10 @@ void decode_tokens(Reader& in, const DecodeTable& table, std::span<u8> tokens) {
   for (size_t k = 0; k < kStreams; ++k) {
     from += bytes[k];
     streams[k].finish(table, limit);
-    if (streams[k].from + (streams[k].used > 0) != from) fail_corrupt("Huffman stream has the wrong length");
-    if (streams[k].used > 0 && *streams[k].from >> streams[k].used) fail_corrupt("Huffman padding is not zero");
+    if (streams[k].from + (streams[k].used > 0) != from)
+      fail_corrupt("Huffman stream has the wrong length");
+    if (streams[k].used > 0 && *streams[k].from >> streams[k].used)
+      fail_corrupt("Huffman padding is not zero");
   }
 }
 
@@ -314,8 +327,12 @@ void decode_codes(Reader& in, std::span<I> codes) {
 
 }  // namespace
 
-void Huffman::encode(std::span<const i32> codes, std::span<const u8>, Writer& out) const { encode_codes(codes, out); }
-void Huffman::encode(std::span<const i64> codes, std::span<const u8>, Writer& out) const { encode_codes(codes, out); }
+void Huffman::encode(std::span<const i32> codes, std::span<const u8>, Writer& out) const {
+  encode_codes(codes, out);
+}
+void Huffman::encode(std::span<const i64> codes, std::span<const u8>, Writer& out) const {
+  encode_codes(codes, out);
+}
 void Huffman::decode(Reader& in, std::span<i32> codes) const { decode_codes(in, codes); }
 void Huffman::decode(Reader& in, std::span<i64> codes) const { decode_codes(in, codes); }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Raw: codes as they are, in the fewest whole bytes that hold them all. Stands where no encoder is named.
+// Raw: codes as they are, in the fewest whole bytes that hold them all. Stands where no encoder is
+// named.
 #pragma once
 
 #include "leeway/core/stage.h"
@@ -20,7 +21,8 @@ struct Raw {
       highest = std::max(highest, code);
     }
     u8 bytes = 1;
-    while (bytes < sizeof(I) && (lowest < -(i64(1) << (8 * bytes - 1)) || highest >= i64(1) << (8 * bytes - 1)))
+    while (bytes < sizeof(I) &&
+           (lowest < -(i64(1) << (8 * bytes - 1)) || highest >= i64(1) << (8 * bytes - 1)))
       bytes *= 2;
     out.put(bytes);
     visit_width(bytes, [&]<class N>(std::type_identity<N>) {
@@ -48,10 +50,14 @@ struct Raw {
  private:
   template <class F>
   static void visit_width(u8 bytes, F&& f) {
-    if (bytes == 1) f(std::type_identity<i8>{});
-    else if (bytes == 2) f(std::type_identity<i16>{});
-    else if (bytes == 4) f(std::type_identity<i32>{});
-    else f(std::type_identity<i64>{});
+    if (bytes == 1)
+      f(std::type_identity<i8>{});
+    else if (bytes == 2)
+      f(std::type_identity<i16>{});
+    else if (bytes == 4)
+      f(std::type_identity<i32>{});
+    else
+      f(std::type_identity<i64>{});
   }
 };
 

@@ -9,7 +9,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 
-// Codes at the front, in blocks of 32, that all have a token of their own; returns how many were done.
+// Codes at the front, in blocks of 32, that all have a token of their own; returns how many were
+// done.
 template <class I>
 size_t to_direct(const I* HWY_RESTRICT codes, size_t n, u8* HWY_RESTRICT tokens) {
   constexpr size_t kBlock = 32;
@@ -46,8 +47,12 @@ size_t from_direct(const u8* HWY_RESTRICT tokens, size_t n, I* HWY_RESTRICT code
 
 size_t to_direct_32(const i32* codes, size_t n, u8* tokens) { return to_direct(codes, n, tokens); }
 size_t to_direct_64(const i64* codes, size_t n, u8* tokens) { return to_direct(codes, n, tokens); }
-size_t from_direct_32(const u8* tokens, size_t n, i32* codes) { return from_direct(tokens, n, codes); }
-size_t from_direct_64(const u8* tokens, size_t n, i64* codes) { return from_direct(tokens, n, codes); }
+size_t from_direct_32(const u8* tokens, size_t n, i32* codes) {
+  return from_direct(tokens, n, codes);
+}
+size_t from_direct_64(const u8* tokens, size_t n, i64* codes) {
+  return from_direct(tokens, n, codes);
+}
 
 }  // namespace leeway::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -122,10 +127,18 @@ void from_tokens(std::span<const u8> tokens, ByteView raw, std::span<I> codes) {
 
 }  // namespace
 
-Writer tokenize(std::span<const i32> codes, std::span<u8> tokens) { return to_tokens(codes, tokens); }
-Writer tokenize(std::span<const i64> codes, std::span<u8> tokens) { return to_tokens(codes, tokens); }
-void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i32> codes) { from_tokens(tokens, raw, codes); }
-void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i64> codes) { from_tokens(tokens, raw, codes); }
+Writer tokenize(std::span<const i32> codes, std::span<u8> tokens) {
+  return to_tokens(codes, tokens);
+}
+Writer tokenize(std::span<const i64> codes, std::span<u8> tokens) {
+  return to_tokens(codes, tokens);
+}
+void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i32> codes) {
+  from_tokens(tokens, raw, codes);
+}
+void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i64> codes) {
+  from_tokens(tokens, raw, codes);
+}
 
 }  // namespace leeway
 #endif

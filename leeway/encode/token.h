@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Token: codes as one byte each plus raw bits, the alphabet of the entropy coders (token.md).
 //
-// z = zigzag(q) = 0, 1, 2, 3, ... for q = 0, -1, 1, -2, ...  Small z are their own token. A larger z of n
-// bits becomes its bit length, its next s bits, and the other n-1-s bits raw; s is 2 for 32-bit codes and
-// 1 for 64-bit ones, so that 256 tokens suffice.
+// z = zigzag(q) = 0, 1, 2, 3, ... for q = 0, -1, 1, -2, ...  Small z are their own token. A larger
+// z of n bits becomes its bit length, its next s bits, and the other n-1-s bits raw; s is 2 for
+// 32-bit codes and 1 for 64-bit ones, so that 256 tokens suffice.
 #pragma once
 
 #include <bit>
@@ -50,9 +50,7 @@ class BitWriter {
   }
 
  private:
-  void flush(size_t count) {
-    bytes_.put_bytes({reinterpret_cast<const u8*>(&window_), count});
-  }
+  void flush(size_t count) { bytes_.put_bytes({reinterpret_cast<const u8*>(&window_), count}); }
   Writer bytes_;
   u64 window_ = 0;
   int used_ = 0;

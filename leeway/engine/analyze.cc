@@ -18,7 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whether all values lie strictly between low and high; false for NaN. n is a multiple of the lanes.
+// Whether all values lie strictly between low and high; false for NaN. n is a multiple of the
+// lanes.
 template <class T>
 bool all_between(const T* values, size_t n, T low, T high) {
   const hn::ScalableTag<T> d;
@@ -88,7 +89,8 @@ class Extremes {
       entries_[i].count += count;
     } else if (i < kKept) {
       if (size_ < kKept) ++size_;
-      std::move_backward(entries_.begin() + std::ptrdiff_t(i), entries_.begin() + std::ptrdiff_t(size_ - 1),
+      std::move_backward(entries_.begin() + std::ptrdiff_t(i),
+                         entries_.begin() + std::ptrdiff_t(size_ - 1),
                          entries_.begin() + std::ptrdiff_t(size_));
       entries_[i] = {value, count};
     }
@@ -113,7 +115,8 @@ struct Summary {
     size_t i = 0;
     for (; i + kBlock <= values.size(); i += kBlock) {
       if constexpr (std::is_same_v<T, C>)
-        if (lowest.is_full() && all_between(values.data() + i, lowest.last(), highest.last())) continue;
+        if (lowest.is_full() && all_between(values.data() + i, lowest.last(), highest.last()))
+          continue;
       add_each(values.subspan(i, kBlock), declared);
     }
     add_each(values.subspan(i), declared);
@@ -140,12 +143,16 @@ struct Summary {
 // Values that data sets customarily use for "nothing here".
 template <class T>
 bool is_customary_fill(T value) {
-  constexpr double kCustomary[] = {1e20,  -1e20, 1e30,   -1e30,   1e33,   1e34,   -1e34,  1e35,   1e36,
-                                   9.969209968386869e36, -999,    -9999,  -99999, 999999, 99999,  9999,
-                                   -32767, -32768, -2147483647.0, -2147483648.0, 32767, 65535};
+  constexpr double kCustomary[] = {1e20,  -1e20,  1e30,   -1e30,         1e33,
+                                   1e34,  -1e34,  1e35,   1e36,          9.969209968386869e36,
+                                   -999,  -9999,  -99999, 999999,        99999,
+                                   9999,  -32767, -32768, -2147483647.0, -2147483648.0,
+                                   32767, 65535};
   return std::ranges::any_of(kCustomary, [&](double fill) {
-    if constexpr (std::is_floating_point_v<T>) return value == T(fill);
-    else return double(value) == fill;
+    if constexpr (std::is_floating_point_v<T>)
+      return value == T(fill);
+    else
+      return double(value) == fill;
   });
 }
 
@@ -177,13 +184,17 @@ Analysis conclude(const Summary<T>& all, std::vector<u64> fills, Detect detect) 
     if (detect == Detect::customary)
       return is_customary_fill(entry.value) && (is_fine || std::abs(double(entry.value)) >= 1e15);
     return is_isolated<C>(entry.value, lowest[l].value, highest[h].value) &&
-           (is_customary_fill(entry.value) || is_enormous<C>(entry.value, lowest[l].value, highest[h].value));
+           (is_customary_fill(entry.value) ||
+            is_enormous<C>(entry.value, lowest[l].value, highest[h].value));
   };
   for (;;) {
     C found;
-    if (high < highest.size() && is_fill(highest[high], low, high + 1)) found = highest[high++].value;
-    else if (low < lowest.size() && is_fill(lowest[low], low + 1, high)) found = lowest[low++].value;
-    else break;
+    if (high < highest.size() && is_fill(highest[high], low, high + 1))
+      found = highest[high++].value;
+    else if (low < lowest.size() && is_fill(lowest[low], low + 1, high))
+      found = lowest[low++].value;
+    else
+      break;
     fills.push_back(u64(bits_of(T(found))));
   }
   if (some_left(low, high)) {
@@ -224,15 +235,17 @@ Analysis analyze_typed(const View& view, std::vector<u64> declared, Detect detec
   for_each_index(slabs.count, threads, executor, [&](u64 i) {
     Summary<T>& summary = summaries[size_t(i)];
     Buffer<T> strided;
-    for_each_row(view.part(slabs.box(i)), [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {
-      const bool usable = stride == sizeof(T) && reinterpret_cast<std::uintptr_t>(row) % alignof(T) == 0;
-      if (!usable) {
-        if (strided.size() < count) strided = Buffer<T>(count);
-        for (size_t k = 0; k < count; ++k)
-          std::memcpy(strided.data() + k, row + std::ptrdiff_t(k) * stride, sizeof(T));
-      }
-      summary.add({usable ? reinterpret_cast<const T*>(row) : strided.data(), count}, mask);
-    });
+    for_each_row(
+        view.part(slabs.box(i)), [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {
+          const bool usable =
+              stride == sizeof(T) && reinterpret_cast<std::uintptr_t>(row) % alignof(T) == 0;
+          if (!usable) {
+            if (strided.size() < count) strided = Buffer<T>(count);
+            for (size_t k = 0; k < count; ++k)
+              std::memcpy(strided.data() + k, row + std::ptrdiff_t(k) * stride, sizeof(T));
+          }
+          summary.add({usable ? reinterpret_cast<const T*>(row) : strided.data(), count}, mask);
+        });
     if (pause) pause();
   });
   Summary<T> all;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ChunkCodec: turns the values of one chunk into a payload and back (docs/FORMAT.md, "Payload").
 //
-// Wraps the pipeline of a recipe with what every recipe gets: constant chunks, the mask, and chunks kept
-// without loss where the recipe cannot keep the bound or would not save space.
+// Wraps the pipeline of a recipe with what every recipe gets: constant chunks, the mask, and chunks
+// kept without loss where the recipe cannot keep the bound or would not save space.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,14 @@ enum class Payload : u8 { constant = 0, coded = 1, lossless = 2, stored = 3 };
 class ChunkCodec {
  public:
   virtual ~ChunkCodec() = default;
-  // Appends the payload to `out` and leaves in `values` what decompress() will give. A bound of 0 means no
-  // loss. Shapes given to the other two have no axes of extent 1.
+  // Appends the payload to `out` and leaves in `values` what decompress() will give. A bound of 0
+  // means no loss. Shapes given to the other two have no axes of extent 1.
   virtual ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
                                void* values) const = 0;
   // Replaces values by what the recipe would give at this bound.
   virtual void measure(void* values, const Shape& shape, double bound, const Mask& mask) const = 0;
-  virtual void decompress(ByteView payload, const Shape& shape, double bound, void* values) const = 0;
+  virtual void decompress(ByteView payload, const Shape& shape, double bound,
+                          void* values) const = 0;
 };
 
 // What chunks without loss use: exact+lorenzo+huffman+zstd.
@@ -45,7 +46,8 @@ Pipeline<T> lossless_pipeline() {
 template <class T>
 class TypedChunkCodec final : public ChunkCodec {
  public:
-  explicit TypedChunkCodec(Pipeline<T> recipe) : recipe_(std::move(recipe)), lossless_(lossless_pipeline<T>()) {}
+  explicit TypedChunkCodec(Pipeline<T> recipe)
+      : recipe_(std::move(recipe)), lossless_(lossless_pipeline<T>()) {}
 
   ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
                        void* values) const override {
@@ -62,7 +64,8 @@ class TypedChunkCodec final : public ChunkCodec {
     ChunkReport report = recipe_.compress(field, bound, mask, out);
     const bool holds = keeps_bound(chunk, field, bound, mask, report);
     const size_t bytes = out.size() - start;
-    const bool pays = report.exact < field.size() / 64 && bytes < field.values().size_bytes() / 8 * 7;
+    const bool pays =
+        report.exact < field.size() / 64 && bytes < field.values().size_bytes() / 8 * 7;
     if (holds && pays) return report;
 
     Buffer<T> original(field.size());
@@ -91,7 +94,8 @@ class TypedChunkCodec final : public ChunkCodec {
       case Payload::coded:
         if (!(bound > 0)) fail_corrupt("coded chunk without a bound");
         return recipe_.decompress(in.rest(), bound, field);
-      case Payload::lossless: return lossless_.decompress(in.rest(), 0, field);
+      case Payload::lossless:
+        return lossless_.decompress(in.rest(), 0, field);
       case Payload::stored:
         in.get_array(field.values());
         return in.expect_end();
@@ -117,7 +121,8 @@ class TypedChunkCodec final : public ChunkCodec {
     return report;
   }
 
-  // A quantizer checks its own values; behind a preprocessor that says nothing about the original ones.
+  // A quantizer checks its own values; behind a preprocessor that says nothing about the original
+  // ones.
   bool keeps_bound(const View& chunk, Field<T> decoded, double bound, const Mask& mask,
                    ChunkReport& report) const {
     if (recipe_.preprocessors.empty()) return report.max_error <= bound;

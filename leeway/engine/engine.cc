@@ -25,9 +25,10 @@ constexpr u64 kWorkingCopies = 5;  // buffers of the size of a chunk that a work
 u64 fill_bits(double fill, DType dtype) {
   return visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (!is_floating<T>) {
-      if (!(fill >= double(std::numeric_limits<T>::min()) && fill <= double(std::numeric_limits<T>::max()) &&
-            fill == std::floor(fill)))
-        fail("the fill value " + detail::number_text(fill) + " is not of type " + std::string(name_of(dtype)));
+      if (!(fill >= double(std::numeric_limits<T>::min()) &&
+            fill <= double(std::numeric_limits<T>::max()) && fill == std::floor(fill)))
+        fail("the fill value " + detail::number_text(fill) + " is not of type " +
+             std::string(name_of(dtype)));
     }
     return u64(bits_of(T(fill)));
   });
@@ -41,7 +42,8 @@ class Meter {
     if (!progress_) return;
     const std::lock_guard lock(mutex_);
     done_ += amount;
-    if (!progress_(std::min(1.0, done_ / total_))) throw Error(Errc::canceled, "stopped on request");
+    if (!progress_(std::min(1.0, done_ / total_)))
+      throw Error(Errc::canceled, "stopped on request");
   }
 
  private:
@@ -58,10 +60,15 @@ unsigned affordable_threads(const Execution& execution, u64 chunk_bytes) {
 
 class Compression {
  public:
-  Compression(const ChunkCodec& codec, const View& view, const CompressOptions& options, Header header)
-      : codec_(codec), view_(view), options_(options), header_(std::move(header)),
+  Compression(const ChunkCodec& codec, const View& view, const CompressOptions& options,
+              Header header)
+      : codec_(codec),
+        view_(view),
+        options_(options),
+        header_(std::move(header)),
         chunks_(header_.grid().size()),
-        threads_(affordable_threads(options.execution, header_.chunk.size() * size_of(view.dtype))) {}
+        threads_(
+            affordable_threads(options.execution, header_.chunk.size() * size_of(view.dtype))) {}
 
   CompressReport run(const Sink& sink) {
     resolve();
@@ -123,7 +130,8 @@ class Compression {
     const size_t bytes = size_t(box.shape.size()) * size_of(view_.dtype);
     Buffer<u64> values((bytes + 7) / 8);
     out.extend(kFrameHeadBytes);
-    const ChunkReport report = codec_.compress(view_.part(box), header_.abs_bound, mask_, out, values.data());
+    const ChunkReport report =
+        codec_.compress(view_.part(box), header_.abs_bound, mask_, out, values.data());
     const auto* decoded = reinterpret_cast<const u8*>(values.data());
     const ByteView payload = out.bytes().subspan(kFrameHeadBytes);
     write(FrameHead{.ordinal = ordinal,
@@ -143,9 +151,9 @@ class Compression {
     const Bound& bound = header_.bound;
     const bool lossless = bound.has(BoundKind::lossless);
     if (!lossless && (options_.detect_fills || bound.needs_range())) {
-      const Detect detect = !options_.detect_fills    ? Detect::nothing
-                            : bound.needs_range() ? Detect::isolated
-                                                  : Detect::customary;
+      const Detect detect = !options_.detect_fills ? Detect::nothing
+                            : bound.needs_range()  ? Detect::isolated
+                                                   : Detect::customary;
       Analysis analysis = analyze(view_, declared, detect, threads_, options_.execution.executor,
                                   options_.execution.pause);
       mask_.is_needed = analysis.any_special;
@@ -177,8 +185,8 @@ class Compression {
     return std::isfinite(e) ? e : std::numeric_limits<double>::max();
   }
 
-  // The largest absolute bound up to `cap`, of those tried, that keeps the squared error of every psnr and
-  // l2 limit; found by measuring.
+  // The largest absolute bound up to `cap`, of those tried, that keeps the squared error of every
+  // psnr and l2 limit; found by measuring.
   double meet_squared_error(double cap) {
     const double range = header_.max - header_.min;
     Measured measured = measure(0);
@@ -186,7 +194,8 @@ class Compression {
     for (const Limit& limit : header_.bound.limits()) {
       if (limit.kind == BoundKind::l2) target = std::min(target, limit.value * limit.value);
       if (limit.kind == BoundKind::psnr)
-        target = std::min(target, double(measured.values) * range * range * std::pow(10, -limit.value / 10));
+        target = std::min(
+            target, double(measured.values) * range * range * std::pow(10, -limit.value / 10));
     }
     // The comparison of sums must not be spoiled by their rounding.
     target *= 1 - 1e-9;
@@ -203,7 +212,8 @@ class Compression {
       } else {
         bad = std::min(bad, e);
       }
-      const double guess = measured.squares > 0 ? e * std::sqrt(0.985 * target / measured.squares) : 4 * e;
+      const double guess =
+          measured.squares > 0 ? e * std::sqrt(0.985 * target / measured.squares) : 4 * e;
       e = std::clamp(guess, e / 4, std::min(4 * e, cap));
       if (good > 0 && bad < std::numeric_limits<double>::infinity()) {
         if (bad / good < 1.03) break;
@@ -228,7 +238,9 @@ class Compression {
   Measured measure(double e) const {
     std::vector<Measured> parts(static_cast<size_t>(chunks_));
     for_each_index(chunks_, threads_, options_.execution.executor, [&](u64 i) {
-      visit_dtype(view_.dtype, [&]<class T>(std::type_identity<T>) { parts[size_t(i)] = measure_chunk<T>(i, e); });
+      visit_dtype(view_.dtype, [&]<class T>(std::type_identity<T>) {
+        parts[size_t(i)] = measure_chunk<T>(i, e);
+      });
     });
     Measured sum;
     for (const Measured& part : parts) {
@@ -267,7 +279,8 @@ class Compression {
 Shape checked_chunk(const Shape& chunk, const Shape& shape) {
   if (chunk.rank() == 0) return default_chunk(shape);
   if (chunk.rank() != shape.rank())
-    fail("the chunk shape " + to_string(chunk) + " does not have as many axes as the array " + to_string(shape));
+    fail("the chunk shape " + to_string(chunk) + " does not have as many axes as the array " +
+         to_string(shape));
   std::array<u64, kMaxRank> extents;
   for (size_t axis = 0; axis < shape.rank(); ++axis) {
     if (chunk[axis] == 0) fail("a chunk cannot have an axis of extent 0");
@@ -300,7 +313,8 @@ void fill_gap(const MutableView& gap) {
     T nothing{};
     if constexpr (is_floating<T>) nothing = T(std::numeric_limits<float>::quiet_NaN());
     for_each_row(gap, [&](std::byte* row, size_t count, std::ptrdiff_t stride) {
-      for (size_t i = 0; i < count; ++i) std::memcpy(row + std::ptrdiff_t(i) * stride, &nothing, sizeof nothing);
+      for (size_t i = 0; i < count; ++i)
+        std::memcpy(row + std::ptrdiff_t(i) * stride, &nothing, sizeof nothing);
     });
   });
 }
@@ -315,11 +329,13 @@ std::vector<u64> chunks_of_region(const Header& header, const Index& first, cons
     low[axis] = first[axis] / header.chunk[axis];
     counts[axis] = (first[axis] + shape[axis] - 1) / header.chunk[axis] - low[axis] + 1;
   }
-  for_each_outer(Shape(std::span<const u64>(counts).first(shape.rank())), 0, [&](const Index& index) {
-    u64 ordinal = 0;
-    for (size_t axis = 0; axis < shape.rank(); ++axis) ordinal = ordinal * grid[axis] + low[axis] + index[axis];
-    ordinals.push_back(ordinal);
-  });
+  for_each_outer(Shape(std::span<const u64>(counts).first(shape.rank())), 0,
+                 [&](const Index& index) {
+                   u64 ordinal = 0;
+                   for (size_t axis = 0; axis < shape.rank(); ++axis)
+                     ordinal = ordinal * grid[axis] + low[axis] + index[axis];
+                   ordinals.push_back(ordinal);
+                 });
   return ordinals;
 }
 
@@ -331,7 +347,8 @@ Shape default_chunk(const Shape& shape) {
   const std::span<u64> used = std::span(extents).first(shape.rank());
   while (Shape(std::span<const u64>(used)).size() > kTargetChunkValues) {
     // The slowest of equals. Long rows are good for the memory, so the last axis counts half.
-    u64& longest = *std::ranges::max_element(used, {}, [&](u64& extent) { return &extent == &used.back() ? extent / 2 : extent; });
+    u64& longest = *std::ranges::max_element(
+        used, {}, [&](u64& extent) { return &extent == &used.back() ? extent / 2 : extent; });
     longest = longest / 2 + longest % 2;
   }
   return Shape(std::span<const u64>(used));
@@ -350,12 +367,15 @@ CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
   return Compression(codec, view, options, std::move(header)).run(sink);
 }
 
-DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& stream, const Index& first,
-                                 const MutableView& out, const DecompressOptions& options) {
+DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& stream,
+                                 const Index& first, const MutableView& out,
+                                 const DecompressOptions& options) {
   const Header& header = stream.header();
   if (out.dtype != header.dtype)
-    fail("the stream holds " + std::string(name_of(header.dtype)) + ", not " + std::string(name_of(out.dtype)));
-  if (out.shape.rank() != header.shape.rank()) fail("the region does not have as many axes as the array");
+    fail("the stream holds " + std::string(name_of(header.dtype)) + ", not " +
+         std::string(name_of(out.dtype)));
+  if (out.shape.rank() != header.shape.rank())
+    fail("the region does not have as many axes as the array");
   for (size_t axis = 0; axis < out.shape.rank(); ++axis)
     if (first[axis] > header.shape[axis] || out.shape[axis] > header.shape[axis] - first[axis])
       fail("the region reaches outside the array " + to_string(header.shape));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine: cuts arrays into chunks and drives codec and stream, on several threads, within a memory budget.
+// Engine: cuts arrays into chunks and drives codec and stream, on several threads, within a memory
+// budget.
 #pragma once
 
 #include <functional>
@@ -18,12 +19,12 @@ namespace leeway {
 
 class ChunkCodec;
 
-// Called now and then with the part of the work done, 0 to 1, never from two threads at once. Returning
-// false stops the work: Error{canceled}.
+// Called now and then with the part of the work done, 0 to 1, never from two threads at once.
+// Returning false stops the work: Error{canceled}.
 using Progress = std::function<bool(double done)>;
 
-// Called between pieces of work of about a chunk, from any thread. A caller that has mapped a file into
-// memory may let go of its pages here.
+// Called between pieces of work of about a chunk, from any thread. A caller that has mapped a file
+// into memory may let go of its pages here.
 using Pause = std::function<void()>;
 
 // How work is run. The stream and the decoded values never depend on it.
@@ -57,15 +58,17 @@ struct CompressReport {
 };
 
 // The codec knows the element type of the view; `recipe` is what the stream will say.
-LEEWAY_EXPORT CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe, const View& view,
-                                           const CompressOptions& options, const Sink& sink);
+LEEWAY_EXPORT CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
+                                           const View& view, const CompressOptions& options,
+                                           const Sink& sink);
 
 // Makes the codec for a stream's recipe; the default knows the library's stages.
-using CodecMaker = std::function<std::shared_ptr<const ChunkCodec>(const std::string& recipe, DType dtype)>;
+using CodecMaker =
+    std::function<std::shared_ptr<const ChunkCodec>(const std::string& recipe, DType dtype)>;
 
 struct DecompressOptions {
-  bool salvage = false;        // leave out damaged chunks instead of failing
-  bool check_decoded = true;   // compare the decoded values with the checksum in the stream
+  bool salvage = false;       // leave out damaged chunks instead of failing
+  bool check_decoded = true;  // compare the decoded values with the checksum in the stream
   Execution execution;
 };
 
@@ -73,10 +76,11 @@ struct DecompressReport {
   u64 damaged_chunks = 0, damaged_values = 0;  // within the region; only with salvage
 };
 
-// Decodes the region that begins at `first` and has the shape of `out` into `out`. Where salvage leaves a
-// gap, floating values become NaN and integers 0.
-LEEWAY_EXPORT DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& stream, const Index& first,
-                                               const MutableView& out, const DecompressOptions& options);
+// Decodes the region that begins at `first` and has the shape of `out` into `out`. Where salvage
+// leaves a gap, floating values become NaN and integers 0.
+LEEWAY_EXPORT DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& stream,
+                                               const Index& first, const MutableView& out,
+                                               const DecompressOptions& options);
 
 // The chunk shape for an array: halves the longest axis until a chunk has at most 2^20 values.
 LEEWAY_EXPORT Shape default_chunk(const Shape& shape);

@@ -12,7 +12,8 @@ TEST(Engine, ChunksDependOnTheShapeAlone) {
   EXPECT_EQ(default_chunk({u64(1) << 21}), Shape({u64(1) << 20}));
   EXPECT_EQ(default_chunk({}), Shape());
   EXPECT_EQ(default_chunk({0, 5}), Shape({1, 5}));
-  for (const Shape& shape : {Shape{3, 1000, 2000, 5}, Shape{u64(1) << 40}, Shape{7, 7, 7, 7, 7, 7, 7, 7}})
+  for (const Shape& shape :
+       {Shape{3, 1000, 2000, 5}, Shape{u64(1) << 40}, Shape{7, 7, 7, 7, 7, 7, 7, 7}})
     EXPECT_LE(default_chunk(shape).size(), u64(1) << 20);
 }
 
@@ -62,10 +63,12 @@ TEST(Engine, TheStreamStatesTheLargestError) {
   const Shape shape{300, 40};
   for (const std::string recipe : {"balanced", "feedback"}) {
     const auto values = make_field<double>(shape, Texture::noise);
-    const Bytes stream = compress(values.data(), shape, options_for<double>(Bound::abs(0.01), recipe));
+    const Bytes stream =
+        compress(values.data(), shape, options_for<double>(Bound::abs(0.01), recipe));
     const Array decoded = decompress(stream);
     double largest = 0;
-    for (size_t i = 0; i < values.size(); ++i) largest = std::max(largest, std::abs(values[i] - decoded.as<double>()[i]));
+    for (size_t i = 0; i < values.size(); ++i)
+      largest = std::max(largest, std::abs(values[i] - decoded.as<double>()[i]));
     EXPECT_EQ(inspect(stream).statement.max_error, largest);
   }
 }

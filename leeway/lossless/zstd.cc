@@ -25,9 +25,10 @@ struct Unpacker {
 };
 
 size_t pack(ByteView bytes, std::span<u8> room, int level) {
-  const size_t size = ZSTD_compressCCtx(BufferPool::keep<Packer>()->context, room.data(), room.size(), bytes.data(),
-                                        bytes.size(), level);
-  if (ZSTD_isError(size)) throw Error(Errc::internal, std::string("zstd: ") + ZSTD_getErrorName(size));
+  const size_t size = ZSTD_compressCCtx(BufferPool::keep<Packer>()->context, room.data(),
+                                        room.size(), bytes.data(), bytes.size(), level);
+  if (ZSTD_isError(size))
+    throw Error(Errc::internal, std::string("zstd: ") + ZSTD_getErrorName(size));
   return size;
 }
 
@@ -37,7 +38,8 @@ bool seems_packable(ByteView bytes, int level) {
   if (bytes.size() < 8 * kSample) return true;
   Buffer<u8> samples(3 * kSample), room(ZSTD_compressBound(samples.size()));
   for (size_t k = 0; k < 3; ++k)
-    std::ranges::copy(bytes.subspan((bytes.size() - kSample) / 2 * k, kSample), samples.data() + k * kSample);
+    std::ranges::copy(bytes.subspan((bytes.size() - kSample) / 2 * k, kSample),
+                      samples.data() + k * kSample);
   return pack(samples, room, level) < samples.size() / 100 * 98;
 }
 
@@ -64,8 +66,8 @@ void Zstd::decompress(ByteView bytes, size_t limit, Writer& out) const {
   if (method != u8(Method::zstd)) fail_corrupt("unknown zstd method");
   const std::span<u8> content = out.extend(size_t(in.get_varint(limit, "zstd content too large")));
   const ByteView frame = in.rest();
-  const size_t size = ZSTD_decompressDCtx(BufferPool::keep<Unpacker>()->context, content.data(), content.size(),
-                                          frame.data(), frame.size());
+  const size_t size = ZSTD_decompressDCtx(BufferPool::keep<Unpacker>()->context, content.data(),
+                                          content.size(), frame.data(), frame.size());
   if (ZSTD_isError(size) || size != content.size()) fail_corrupt("zstd cannot unpack it");
 }
 

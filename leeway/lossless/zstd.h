@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Zstd: general-purpose compression of the encoder's bytes; keeps them as they are if that is no larger.
+// Zstd: general-purpose compression of the encoder's bytes; keeps them as they are if that is no
+// larger.
 #pragma once
 
 #include "leeway/core/export.h"
@@ -13,7 +14,9 @@ struct Zstd {
   static constexpr Kind kKind = Kind::lossless;
   struct Params {
     i32 level = 1;
-    void fields(auto&& field) { field("level", level, -50, 22, "compression level; negative is faster"); }
+    void fields(auto&& field) {
+      field("level", level, -50, 22, "compression level; negative is faster");
+    }
   } params;
 
   LEEWAY_EXPORT void compress(ByteView bytes, Writer& out) const;

@@ -10,8 +10,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 
-// Plain loops, compiled once per target. `rows` are the rows before, the first `plus` of them to be added,
-// the others to be subtracted. Three rows, as inside a 3-D array, are taken in one pass.
+// Plain loops, compiled once per target. `rows` are the rows before, the first `plus` of them to be
+// added, the others to be subtracted. Three rows, as inside a 3-D array, are taken in one pass.
 template <class U>
 void accumulate(U* HWY_RESTRICT sum, const U* const* rows, size_t count, size_t plus, size_t n) {
   if (count == 3 && plus == 1) {
@@ -62,21 +62,27 @@ void accumulate(u32* sum, const u32* const* rows, size_t count, size_t plus, siz
 void accumulate(u64* sum, const u64* const* rows, size_t count, size_t plus, size_t n) {
   HWY_DYNAMIC_DISPATCH(accumulate_u64)(sum, rows, count, plus, n);
 }
-void difference(const u32* from, u32* to, size_t n) { HWY_DYNAMIC_DISPATCH(difference_u32)(from, to, n); }
-void difference(const u64* from, u64* to, size_t n) { HWY_DYNAMIC_DISPATCH(difference_u64)(from, to, n); }
+void difference(const u32* from, u32* to, size_t n) {
+  HWY_DYNAMIC_DISPATCH(difference_u32)(from, to, n);
+}
+void difference(const u64* from, u64* to, size_t n) {
+  HWY_DYNAMIC_DISPATCH(difference_u64)(from, to, n);
+}
 
-// The rows of a field, seen as index tuples over all axes but the last, and for each the rows before it
-// with the sign they have in a product of first differences.
+// The rows of a field, seen as index tuples over all axes but the last, and for each the rows
+// before it with the sign they have in a product of first differences.
 class Rows {
  public:
-  explicit Rows(const Shape& shape) : outer_(shape.rank() > 0 ? shape.rank() - 1 : 0), shape_(shape) {
+  explicit Rows(const Shape& shape)
+      : outer_(shape.rank() > 0 ? shape.rank() - 1 : 0), shape_(shape) {
     length = shape.rank() > 0 ? size_t(shape[outer_]) : 1;
     count = size_t(shape.size()) / length;
     size_t stride = length;
     for (size_t axis = outer_; axis-- > 0; stride *= size_t(shape[axis])) stride_[axis] = stride;
   }
 
-  // How far before `row` the rows of its prediction lie, in values: those at an even number of steps first.
+  // How far before `row` the rows of its prediction lie, in values: those at an even number of
+  // steps first.
   struct Before {
     std::array<size_t, 1u << (kMaxRank - 1)> distance;
     size_t count = 0, even = 0;
@@ -106,7 +112,8 @@ class Rows {
   std::array<size_t, kMaxRank> stride_{};
 };
 
-constexpr size_t kPiece = 2048;  // values of a row handled at once, so that sums stay in the first cache
+constexpr size_t kPiece =
+    2048;  // values of a row handled at once, so that sums stay in the first cache
 
 // Replaces values by their differences, last row first: the rows before are still values.
 template <class U>

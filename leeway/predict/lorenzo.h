@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lorenzo: predicts a value from the corner of values before it, in any rank [Ibarria et al., 2003].
+// Lorenzo: predicts a value from the corner of values before it, in any rank [Ibarria et al.,
+// 2003].
 //
-// The prediction error is one backward difference along every axis, (1 - S_0)(1 - S_1)... x, where S_k
-// shifts by one along axis k and values outside the array are 0. Order 2 takes every difference twice.
-// On integers (order of stages: quantizer+lorenzo) this is a reversible transform: difference along every
-// axis, and back by prefix sums. In feedback (lorenzo+quantizer) the prediction splits into what the rows
-// before give, h, and the values before in the same row:
+// The prediction error is one backward difference along every axis, (1 - S_0)(1 - S_1)... x, where
+// S_k shifts by one along axis k and values outside the array are 0. Order 2 takes every difference
+// twice. On integers (order of stages: quantizer+lorenzo) this is a reversible transform:
+// difference along every axis, and back by prefix sums. In feedback (lorenzo+quantizer) the
+// prediction splits into what the rows before give, h, and the values before in the same row:
 //
 //   order 1:  p[i] = x[i-1] + (h[i] - h[i-1])
 //   order 2:  p[i] = (2 x[i-1] - x[i-2]) + (h[i] - 2 h[i-1] + h[i-2])
@@ -21,7 +22,8 @@ namespace leeway {
 
 struct Lorenzo {
   static constexpr std::string_view kName = "lorenzo";
-  static constexpr std::string_view kAbout = "from the corner of neighbours before, any rank, both orders";
+  static constexpr std::string_view kAbout =
+      "from the corner of neighbours before, any rank, both orders";
   static constexpr Kind kKind = Kind::predictor;
   struct Params {
     i32 order = 1;
@@ -45,8 +47,10 @@ struct Lorenzo {
       for_each_row_index(part.shape, [&](const Index& index, size_t row) {
         T* x = part.data + row * length;
         predict_from_rows(part, index, x, before.data() + 2, length);
-        if (params.order == 1) walk_row<1>(x, before.data() + 2, length, visit);
-        else walk_row<2>(x, before.data() + 2, length, visit);
+        if (params.order == 1)
+          walk_row<1>(x, before.data() + 2, length, visit);
+        else
+          walk_row<2>(x, before.data() + 2, length, visit);
       });
     });
   }
@@ -58,7 +62,8 @@ struct Lorenzo {
     const Field<T> part{field.data, Shape(field.shape.extents().last(used))};
     const size_t size = part.size();
     if (size == 0) return;
-    for (size_t first = 0; first < field.size(); first += size) f(Field<T>{field.data + first, part.shape});
+    for (size_t first = 0; first < field.size(); first += size)
+      f(Field<T>{field.data + first, part.shape});
   }
 
  private:
@@ -68,17 +73,19 @@ struct Lorenzo {
     for_each_outer(shape, 1, [&](const Index& index) { f(index, row++); });
   }
 
-  // h: the part of the prediction that comes from other rows. The shifts of the other axes are counted
-  // like an odometer, the last axis fastest.
+  // h: the part of the prediction that comes from other rows. The shifts of the other axes are
+  // counted like an odometer, the last axis fastest.
   template <class T>
-  void predict_from_rows(Field<T> field, const Index& index, const T* x, Predicted<T>* h, size_t length) const {
+  void predict_from_rows(Field<T> field, const Index& index, const T* x, Predicted<T>* h,
+                         size_t length) const {
     static constexpr int kWeights[3][3] = {{}, {1, -1, 0}, {1, -2, 1}};
     std::fill_n(h, length, Predicted<T>(0));
     const size_t outer = field.shape.rank() > 0 ? field.shape.rank() - 1 : 0;
     Index shift{};
     for (;;) {
       size_t axis = outer;
-      while (axis > 0 && ++shift[axis - 1] > std::min(u64(params.order), index[axis - 1])) shift[--axis] = 0;
+      while (axis > 0 && ++shift[axis - 1] > std::min(u64(params.order), index[axis - 1]))
+        shift[--axis] = 0;
       if (axis == 0) return;
       std::ptrdiff_t offset = 0;
       auto stride = std::ptrdiff_t(length);
@@ -99,8 +106,10 @@ struct Lorenzo {
     P last{}, second{};
     for (size_t i = 0; i < length; ++i) {
       const P* g = h + i;
-      if constexpr (order == 1) visit.point(x[i], last + (g[0] - g[-1]));
-      else visit.point(x[i], (P(2) * last - second) + (g[0] - P(2) * g[-1] + g[-2]));
+      if constexpr (order == 1)
+        visit.point(x[i], last + (g[0] - g[-1]));
+      else
+        visit.point(x[i], (P(2) * last - second) + (g[0] - P(2) * g[-1] + g[-2]));
       second = last;
       last = P(x[i]);
     }

@@ -12,16 +12,18 @@ U residual_at(const std::vector<U>& values, const Shape& shape, const Index& at,
   static constexpr int kWeights[3][3] = {{}, {1, -1, 0}, {1, -2, 1}};
   U sum = 0;
   std::array<u64, kMaxRank> extents;
-  for (size_t axis = 0; axis < shape.rank(); ++axis) extents[axis] = std::min<u64>(u64(order), at[axis]) + 1;
-  for_each_outer(Shape(std::span<const u64>(extents).first(shape.rank())), 0, [&](const Index& shift) {
-    int weight = 1;
-    size_t position = 0;
-    for (size_t axis = 0; axis < shape.rank(); ++axis) {
-      weight *= kWeights[order][shift[axis]];
-      position = position * size_t(shape[axis]) + size_t(at[axis] - shift[axis]);
-    }
-    sum += U(weight) * values[position];
-  });
+  for (size_t axis = 0; axis < shape.rank(); ++axis)
+    extents[axis] = std::min<u64>(u64(order), at[axis]) + 1;
+  for_each_outer(Shape(std::span<const u64>(extents).first(shape.rank())), 0,
+                 [&](const Index& shift) {
+                   int weight = 1;
+                   size_t position = 0;
+                   for (size_t axis = 0; axis < shape.rank(); ++axis) {
+                     weight *= kWeights[order][shift[axis]];
+                     position = position * size_t(shape[axis]) + size_t(at[axis] - shift[axis]);
+                   }
+                   sum += U(weight) * values[position];
+                 });
   return sum;
 }
 
@@ -54,7 +56,9 @@ TEST(Lorenzo, LongRowsAreCutInPieces) {
     const Lorenzo lorenzo;
     lorenzo.forward(Field<u32>{transformed.data(), shape});
     size_t i = 0;
-    for_each_outer(shape, 0, [&](const Index& at) { ASSERT_EQ(transformed[i++], residual_at(values, shape, at, 1)); });
+    for_each_outer(shape, 0, [&](const Index& at) {
+      ASSERT_EQ(transformed[i++], residual_at(values, shape, at, 1));
+    });
     lorenzo.backward(Field<u32>{transformed.data(), shape});
     EXPECT_EQ(transformed, values);
   }
@@ -84,7 +88,8 @@ TEST(Lorenzo, WalkPredictsTheSame) {
         auto residuals = integers;
         lorenzo.forward(Field<u64>{residuals.data(), shape});
         for (size_t i = 0; i < values.size(); ++i)
-          ASSERT_EQ(recorder.predictions[i] + residuals[i], integers[i]) << to_string(shape) << " at " << i;
+          ASSERT_EQ(recorder.predictions[i] + residuals[i], integers[i])
+              << to_string(shape) << " at " << i;
       }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Mask: takes special values out of the way of prediction and puts them back bit for bit.
 //
-// Special are NaN, the infinities and the fill values of the array. Each is replaced by the value before
-// it in row-major order, so that prediction does not see a step. Part of every recipe. In feedback order a
-// predictor does better: a special value becomes whatever is predicted for it (recipe/transform.h).
+// Special are NaN, the infinities and the fill values of the array. Each is replaced by the value
+// before it in row-major order, so that prediction does not see a step. Part of every recipe. In
+// feedback order a predictor does better: a special value becomes whatever is predicted for it
+// (recipe/transform.h).
 #pragma once
 
 #include <algorithm>
@@ -19,9 +20,12 @@ template <class T>
 constexpr bool is_nonfinite(T value) {
   if constexpr (is_floating<T>) {
     constexpr Bits<T> exponent = [] {
-      if constexpr (std::is_same_v<T, f16>) return u16(0x7c00);
-      else if constexpr (std::is_same_v<T, bf16>) return u16(0x7f80);
-      else return std::bit_cast<Bits<T>>(std::numeric_limits<T>::infinity());
+      if constexpr (std::is_same_v<T, f16>)
+        return u16(0x7c00);
+      else if constexpr (std::is_same_v<T, bf16>)
+        return u16(0x7f80);
+      else
+        return std::bit_cast<Bits<T>>(std::numeric_limits<T>::infinity());
     }();
     return (std::bit_cast<Bits<T>>(value) & exponent) == exponent;
   } else {

@@ -12,7 +12,8 @@ TEST(Mask, ReplacesByTheValueBefore) {
   const auto original = values;
   const Mask mask{.params = {}, .fills = {bits_of(7.0f)}};
   Writer side;
-  EXPECT_EQ(mask.forward(Field<float>{values.data(), {8}}, side), (std::vector<u8>{1, 1, 0, 0, 1, 1, 0, 1}));
+  EXPECT_EQ(mask.forward(Field<float>{values.data(), {8}}, side),
+            (std::vector<u8>{1, 1, 0, 0, 1, 1, 0, 1}));
   EXPECT_EQ(values, (std::vector<float>{1, 1, 1, 2, 2, 2, -1, -1}));
   Reader in(side.bytes());
   mask.backward(Field<float>{values.data(), {8}}, in);

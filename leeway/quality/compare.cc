@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kWindow = 7;
 
-// Sums over windows of `width` neighbours along one axis: `lines` lines of n values, `stride` apart.
+// Sums over windows of `width` neighbours along one axis: `lines` lines of n values, `stride`
+// apart.
 void box_sums(std::span<double> values, size_t n, size_t stride, size_t width) {
   std::vector<double> line(n);
   for (size_t start = 0; start < values.size(); ++start) {
@@ -34,7 +35,8 @@ struct SliceSum {
   double sum = 0;
   u64 windows = 0;
 };
-SliceSum ssim_of_slice(std::span<const double> x, std::span<const double> y, size_t ny, size_t nx, double range) {
+SliceSum ssim_of_slice(std::span<const double> x, std::span<const double> y, size_t ny, size_t nx,
+                       double range) {
   const size_t wy = std::min(kWindow, ny), wx = std::min(kWindow, nx);
   const double n = double(wy * wx), c1 = std::pow(0.01 * range, 2), c2 = std::pow(0.03 * range, 2);
   std::array<std::vector<double>, 5> sums;  // x, y, xx, yy, xy
@@ -52,7 +54,8 @@ SliceSum ssim_of_slice(std::span<const double> x, std::span<const double> y, siz
     for (size_t column = wx - 1; column < nx; ++column) {
       const size_t i = row * nx + column;
       const double mx = sums[0][i] / n, my = sums[1][i] / n;
-      const double vx = std::max(0.0, sums[2][i] / n - mx * mx), vy = std::max(0.0, sums[3][i] / n - my * my);
+      const double vx = std::max(0.0, sums[2][i] / n - mx * mx),
+                   vy = std::max(0.0, sums[3][i] / n - my * my);
       const double cov = sums[4][i] / n - mx * my;
       const double numerator = (2 * mx * my + c1) * (2 * cov + c2);
       const double denominator = (mx * mx + my * my + c1) * (vx + vy + c2);
@@ -66,7 +69,10 @@ template <class T>
 class Comparer {
  public:
   Comparer(const View& original, const View& other, const std::vector<u64>& fills)
-      : shape_(original.shape), mask_{.params = {}, .fills = fills}, x_(size_t(shape_.size())), y_(x_.size()) {
+      : shape_(original.shape),
+        mask_{.params = {}, .fills = fills},
+        x_(size_t(shape_.size())),
+        y_(x_.size()) {
     gather(original, x_.data());
     gather(other, y_.data());
   }
@@ -127,13 +133,15 @@ class Comparer {
     result_.rmse = std::sqrt(squares / n);
     result_.max_rel = range() > 0 ? result_.max_abs / range() : 0;
     result_.nrmse = range() > 0 ? result_.rmse / range() : 0;
-    result_.psnr = result_.rmse > 0 ? 20 * std::log10(range() / result_.rmse) : std::numeric_limits<double>::infinity();
+    result_.psnr = result_.rmse > 0 ? 20 * std::log10(range() / result_.rmse)
+                                    : std::numeric_limits<double>::infinity();
     result_.pearson = xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : (xx == yy ? 1 : 0);
   }
 
   void sum_similarity() {
     const Shape s = shape_.squeezed();
-    const size_t rank = s.rank(), nx = rank > 0 ? size_t(s[rank - 1]) : 1, ny = rank > 1 ? size_t(s[rank - 2]) : 1;
+    const size_t rank = s.rank(), nx = rank > 0 ? size_t(s[rank - 1]) : 1,
+                 ny = rank > 1 ? size_t(s[rank - 2]) : 1;
     if (x_.size() == 0) return void(result_.ssim = 1);
     std::vector<double> a(ny * nx), b(ny * nx);
     SliceSum total;
@@ -159,11 +167,13 @@ class Comparer {
 
 }  // namespace
 
-Comparison compare(const View& original, const View& other, const std::vector<u64>& fills, bool with_ssim) {
+Comparison compare(const View& original, const View& other, const std::vector<u64>& fills,
+                   bool with_ssim) {
   if (original.dtype != other.dtype || !(original.shape == other.shape))
-    throw Error(Errc::invalid_argument, "the arrays differ in type or shape: " + std::string(name_of(original.dtype)) +
-                                            " " + to_string(original.shape) + " and " +
-                                            std::string(name_of(other.dtype)) + " " + to_string(other.shape));
+    throw Error(Errc::invalid_argument,
+                "the arrays differ in type or shape: " + std::string(name_of(original.dtype)) +
+                    " " + to_string(original.shape) + " and " + std::string(name_of(other.dtype)) +
+                    " " + to_string(other.shape));
   return visit_dtype(original.dtype, [&]<class T>(std::type_identity<T>) {
     return Comparer<T>(original, other, fills).run(with_ssim);
   });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact: no loss. Maps values to integers of the same order, so that neighbours have near codes.
 //
-// A floating value read as a sign-magnitude integer, turned into two's complement: consecutive values get
-// consecutive integers, -0 and +0 are neighbours, NaN payloads survive.
+// A floating value read as a sign-magnitude integer, turned into two's complement: consecutive
+// values get consecutive integers, -0 and +0 are neighbours, NaN payloads survive.
 #pragma once
 
 #include "leeway/core/stage.h"
@@ -15,12 +15,16 @@ struct ExactGrid {
 
   static Signed order_of(T value) {
     const auto bits = Signed(bits_of(value));
-    if constexpr (is_floating<T>) return flip(bits);
-    else return bits;
+    if constexpr (is_floating<T>)
+      return flip(bits);
+    else
+      return bits;
   }
   static T value_of(Signed order) {
-    if constexpr (is_floating<T>) return std::bit_cast<T>(Bits<T>(flip(order)));
-    else return T(order);
+    if constexpr (is_floating<T>)
+      return std::bit_cast<T>(Bits<T>(flip(order)));
+    else
+      return T(order);
   }
 
   bool quantize(T& x, Predicted<T> p, Code<T>& q) const {
@@ -43,7 +47,8 @@ struct ExactGrid {
  private:
   // Its own inverse: negative values are mirrored.
   static Signed flip(Signed bits) {
-    return Signed(bits ^ (Signed(bits >> (8 * sizeof(T) - 1)) & std::numeric_limits<Signed>::max()));
+    return Signed(bits ^
+                  (Signed(bits >> (8 * sizeof(T) - 1)) & std::numeric_limits<Signed>::max()));
   }
   // A prediction that is no number must not depend on the host's NaN.
   static T nearest(Predicted<T> p) { return p == p ? T(p) : T(Predicted<T>(0)); }

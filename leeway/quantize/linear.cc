@@ -64,7 +64,8 @@ size_t recover(const LinearGrid<T>& grid, const Code<T>* q, size_t n, T* x) {
 size_t quantize_f32(const LinearGrid<float>& grid, float* x, size_t n, i32* q, double& max_error) {
   return quantize(grid, x, n, q, max_error);
 }
-size_t quantize_f64(const LinearGrid<double>& grid, double* x, size_t n, i64* q, double& max_error) {
+size_t quantize_f64(const LinearGrid<double>& grid, double* x, size_t n, i64* q,
+                    double& max_error) {
   return quantize(grid, x, n, q, max_error);
 }
 size_t recover_f32(const LinearGrid<float>& grid, const i32* q, size_t n, float* x) {
@@ -85,10 +86,12 @@ HWY_EXPORT(quantize_f64);
 HWY_EXPORT(recover_f32);
 HWY_EXPORT(recover_f64);
 
-size_t kernel::quantize(const LinearGrid<float>& grid, float* x, size_t n, i32* q, double& max_error) {
+size_t kernel::quantize(const LinearGrid<float>& grid, float* x, size_t n, i32* q,
+                        double& max_error) {
   return HWY_DYNAMIC_DISPATCH(quantize_f32)(grid, x, n, q, max_error);
 }
-size_t kernel::quantize(const LinearGrid<double>& grid, double* x, size_t n, i64* q, double& max_error) {
+size_t kernel::quantize(const LinearGrid<double>& grid, double* x, size_t n, i64* q,
+                        double& max_error) {
   return HWY_DYNAMIC_DISPATCH(quantize_f64)(grid, x, n, q, max_error);
 }
 size_t kernel::recover(const LinearGrid<float>& grid, const i32* q, size_t n, float* x) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linear: uniform quantization of the prediction error, checked value by value.
 //
-//   q = round((x - p) / step)        x' = p + q * step        |x - x'| <= bound, or x is kept exactly
+//   q = round((x - p) / step)        x' = p + q * step        |x - x'| <= bound, or x is kept
+//   exactly
 //
-// For floating types the step is a number of eight significant bits just below 2 * bound: q * step is then
-// exact in float up to |q| = 2^16, and the part of the bound that the short step gives away covers the
-// rounding of x' (docs/GUARANTEES.md). For integers the step is the odd number 2 * floor(bound) + 1.
+// For floating types the step is a number of eight significant bits just below 2 * bound: q * step
+// is then exact in float up to |q| = 2^16, and the part of the bound that the short step gives away
+// covers the rounding of x' (docs/GUARANTEES.md). For integers the step is the odd number 2 *
+// floor(bound) + 1.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +34,8 @@ constexpr F round_to_even(F t) {
   return (t + magic) - magic;
 }
 
-// The largest F below `bound`: if fl(|x - x'|) <= tight, then |x - x'| <= bound exactly, however the
-// subtraction was rounded, because rounding is monotone.
+// The largest F below `bound`: if fl(|x - x'|) <= tight, then |x - x'| <= bound exactly, however
+// the subtraction was rounded, because rounding is monotone.
 template <class F>
 F tight(double bound) {
   F t = F(bound);
@@ -47,9 +49,11 @@ struct LinearGrid;
 template <Floating T>
 struct LinearGrid<T> {
   double step, inverse, limit;  // limit: of the error
-  float short_step = 0, short_inverse = 0, short_limit = 0;  // float arithmetic; step 0 if it does not fit
+  float short_step = 0, short_inverse = 0,
+        short_limit = 0;  // float arithmetic; step 0 if it does not fit
 
-  static constexpr float kShortCode = 65536;  // codes up to here times an eight-bit step are exact in float
+  static constexpr float kShortCode =
+      65536;  // codes up to here times an eight-bit step are exact in float
   static constexpr double kMaxCode = sizeof(T) == 8 ? 0x1p50 : 0x1p30;
 
   explicit LinearGrid(double bound)
@@ -74,7 +78,8 @@ struct LinearGrid<T> {
     return true;
   }
 
-  // quantize() with p = 0. Floats try the exact short arithmetic first: the definition of the SIMD kernel.
+  // quantize() with p = 0. Floats try the exact short arithmetic first: the definition of the SIMD
+  // kernel.
   bool quantize(T& x, Code<T>& q) const {
     if constexpr (std::is_same_v<T, float>) {
       const float t = x * short_inverse;
@@ -104,9 +109,11 @@ struct LinearGrid<T> {
 
   T recover(u64 p, Code<T> q) const {
     const u64 sum = p + u64(i64(q)) * u64(step);
-    if constexpr (sizeof(T) == 8) return T(sum);
+    if constexpr (sizeof(T) == 8)
+      return T(sum);
     else
-      return T(std::clamp(i64(sum), i64(std::numeric_limits<T>::min()), i64(std::numeric_limits<T>::max())));
+      return T(std::clamp(i64(sum), i64(std::numeric_limits<T>::min()),
+                          i64(std::numeric_limits<T>::max())));
   }
 
   bool quantize(T& x, u64 p, Code<T>& q) const {
@@ -114,7 +121,8 @@ struct LinearGrid<T> {
     if (d > i64(1) << 61 || d < -(i64(1) << 61)) return false;
     const i64 shifted = d + i64(half);
     const i64 code = shifted / step - (shifted % step < 0);  // floor
-    if (code > std::numeric_limits<Code<T>>::max() / 2 || code < std::numeric_limits<Code<T>>::min() / 2)
+    if (code > std::numeric_limits<Code<T>>::max() / 2 ||
+        code < std::numeric_limits<Code<T>>::min() / 2)
       return false;
     const T y = recover(p, Code<T>(code));
     if (distance(x, y) > half) return false;
@@ -125,12 +133,12 @@ struct LinearGrid<T> {
 
   double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const;
   void recover(std::span<const Code<T>> codes, std::span<T> values) const;
-
 };
 
 struct Linear {
   static constexpr std::string_view kName = "linear";
-  static constexpr std::string_view kAbout = "uniform quantization, every value checked against the bound";
+  static constexpr std::string_view kAbout =
+      "uniform quantization, every value checked against the bound";
   static constexpr Kind kKind = Kind::quantizer;
   NoParams params;
 
@@ -142,10 +150,12 @@ struct Linear {
 
 namespace kernel {
 
-// What the array forms of LinearGrid do for values [0, n) that all have a code; returns how many values at
-// the front were done. The rest, if any, starts with a value for the scalar definition.
-LEEWAY_EXPORT size_t quantize(const LinearGrid<float>& grid, float* x, size_t n, i32* q, double& max_error);
-LEEWAY_EXPORT size_t quantize(const LinearGrid<double>& grid, double* x, size_t n, i64* q, double& max_error);
+// What the array forms of LinearGrid do for values [0, n) that all have a code; returns how many
+// values at the front were done. The rest, if any, starts with a value for the scalar definition.
+LEEWAY_EXPORT size_t quantize(const LinearGrid<float>& grid, float* x, size_t n, i32* q,
+                              double& max_error);
+LEEWAY_EXPORT size_t quantize(const LinearGrid<double>& grid, double* x, size_t n, i64* q,
+                              double& max_error);
 LEEWAY_EXPORT size_t recover(const LinearGrid<float>& grid, const i32* q, size_t n, float* x);
 LEEWAY_EXPORT size_t recover(const LinearGrid<double>& grid, const i64* q, size_t n, double* x);
 
@@ -155,11 +165,13 @@ LEEWAY_EXPORT size_t recover(const LinearGrid<double>& grid, const i64* q, size_
 inline constexpr size_t kScalarStretch = 16;
 
 template <Floating T>
-double LinearGrid<T>::quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const {
+double LinearGrid<T>::quantize(std::span<T> values, std::span<Code<T>> codes,
+                               Patches<T>& exact) const {
   double max_error = 0;
   for (size_t i = 0; i < values.size();) {
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-      i += kernel::quantize(*this, values.data() + i, values.size() - i, codes.data() + i, max_error);
+      i += kernel::quantize(*this, values.data() + i, values.size() - i, codes.data() + i,
+                            max_error);
     for (const size_t stop = std::min(values.size(), i + kScalarStretch); i < stop; ++i) {
       const T x = values[i];
       if (quantize(values[i], codes[i])) {
@@ -184,7 +196,8 @@ void LinearGrid<T>::recover(std::span<const Code<T>> codes, std::span<T> values)
 }
 
 template <std::integral T>
-double LinearGrid<T>::quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const {
+double LinearGrid<T>::quantize(std::span<T> values, std::span<Code<T>> codes,
+                               Patches<T>& exact) const {
   u64 max_error = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     const T x = values[i];
@@ -202,7 +215,8 @@ double LinearGrid<T>::quantize(std::span<T> values, std::span<Code<T>> codes, Pa
 
 template <std::integral T>
 void LinearGrid<T>::recover(std::span<const Code<T>> codes, std::span<T> values) const {
-  for (size_t i = 0; i < codes.size(); ++i) values[i] = half == 0 ? T(codes[i]) : recover(u64(0), codes[i]);
+  for (size_t i = 0; i < codes.size(); ++i)
+    values[i] = half == 0 ? T(codes[i]) : recover(u64(0), codes[i]);
 }
 
 }  // namespace leeway

@@ -33,11 +33,13 @@ TEST(Linear, NeverBreaksTheBound) {
       const LinearGrid<T> grid(bound);
       for (int i = 0; i < 20000; ++i) {
         const T value = i % 2 ? from_bits<T>(random()) : make_value<T>(std::sin(double(i)) * 3);
-        const auto predicted = i % 3 ? Predicted<T>(make_value<T>(std::cos(double(i)) * 3)) : Predicted<T>(from_bits<T>(random()));
+        const auto predicted = i % 3 ? Predicted<T>(make_value<T>(std::cos(double(i)) * 3))
+                                     : Predicted<T>(from_bits<T>(random()));
         T decoded = value;
         Code<T> code = 0;
         if (grid.quantize(decoded, predicted, code)) {
-          ASSERT_LE(exact_error(value, decoded), (long double)(bound)) << name_of(dtype_of<T>()) << " " << bound;
+          ASSERT_LE(exact_error(value, decoded), (long double)(bound))
+              << name_of(dtype_of<T>()) << " " << bound;
           ASSERT_EQ(bits_of(grid.recover(predicted, code)), bits_of(decoded));
           ASSERT_NE(code, std::numeric_limits<Code<T>>::min());
         } else {

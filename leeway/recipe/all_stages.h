@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All stages: the lists from which recipes, help texts, tests and fuzzers are made. A new stage is one word
-// in one of these lines.
+// All stages: the lists from which recipes, help texts, tests and fuzzers are made. A new stage is
+// one word in one of these lines.
 #pragma once
 
 #include "leeway/encode/huffman.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pipeline: the stages of one recipe for one element type, applied to one chunk (docs/FORMAT.md, "Body").
+// Pipeline: the stages of one recipe for one element type, applied to one chunk (docs/FORMAT.md,
+// "Body").
 //
-// Encoders, lossless stages and preprocessors stand behind small interfaces, called once a chunk; predictor
-// and quantizer are joined at compile time (transform.h).
+// Encoders, lossless stages and preprocessors stand behind small interfaces, called once a chunk;
+// predictor and quantizer are joined at compile time (transform.h).
 #pragma once
 
 #include <memory>
@@ -25,8 +26,10 @@ class AnyPreprocessor {
 class AnyEncoder {
  public:
   virtual ~AnyEncoder() = default;
-  virtual void encode(std::span<const i32> codes, std::span<const u8> contexts, Writer& out) const = 0;
-  virtual void encode(std::span<const i64> codes, std::span<const u8> contexts, Writer& out) const = 0;
+  virtual void encode(std::span<const i32> codes, std::span<const u8> contexts,
+                      Writer& out) const = 0;
+  virtual void encode(std::span<const i64> codes, std::span<const u8> contexts,
+                      Writer& out) const = 0;
   // `in` must outlive the source.
   virtual std::unique_ptr<CodeSource<i32>> decoder32(Reader& in, size_t count) const = 0;
   virtual std::unique_ptr<CodeSource<i64>> decoder64(Reader& in, size_t count) const = 0;
@@ -67,7 +70,8 @@ class DecodedAtOnce final : public CodeSource<I> {
       all_ = Buffer<I>(count_);
       stage_.decode(in_, std::span<I>(all_));
     }
-    if (codes.size() > count_ - done_) throw Error(Errc::internal, "more codes asked for than there are");
+    if (codes.size() > count_ - done_)
+      throw Error(Errc::internal, "more codes asked for than there are");
     std::copy_n(all_.data() + done_, codes.size(), codes.data());
     done_ += codes.size();
   }
@@ -83,10 +87,12 @@ template <Encoder S>
 class ErasedEncoder final : public AnyEncoder {
  public:
   explicit ErasedEncoder(S stage) : stage_(std::move(stage)) {}
-  void encode(std::span<const i32> codes, std::span<const u8> contexts, Writer& out) const override {
+  void encode(std::span<const i32> codes, std::span<const u8> contexts,
+              Writer& out) const override {
     stage_.encode(codes, contexts, out);
   }
-  void encode(std::span<const i64> codes, std::span<const u8> contexts, Writer& out) const override {
+  void encode(std::span<const i64> codes, std::span<const u8> contexts,
+              Writer& out) const override {
     stage_.encode(codes, contexts, out);
   }
   std::unique_ptr<CodeSource<i32>> decoder32(Reader& in, size_t count) const override {
@@ -170,13 +176,16 @@ struct Pipeline {
     Reader body(bytes);
     Reader special(body.take(body.get_varint()));
     std::vector<Reader> sides;
-    for (size_t i = 0; i < preprocessors.size(); ++i) sides.emplace_back(body.take(body.get_varint()));
+    for (size_t i = 0; i < preprocessors.size(); ++i)
+      sides.emplace_back(body.take(body.get_varint()));
     Reader patches(body.take(body.get_varint()));
     const auto exact = Patches<T>::read(patches, field.size());
     patches.expect_end();
     const auto source = [&] {
-      if constexpr (sizeof(Code<T>) == 4) return encoder->decoder32(body, field.size());
-      else return encoder->decoder64(body, field.size());
+      if constexpr (sizeof(Code<T>) == 4)
+        return encoder->decoder32(body, field.size());
+      else
+        return encoder->decoder64(body, field.size());
     }();
     transform->backward(field, bound, *source, exact);
     body.expect_end();
@@ -195,7 +204,8 @@ struct Pipeline {
   }
 
   // Everything before coding: the sections of the body but the last, and the codes.
-  ChunkReport reduce(Field<T> field, double bound, const Mask& mask, Writer& body, Codes<Code<T>>& codes) const {
+  ChunkReport reduce(Field<T> field, double bound, const Mask& mask, Writer& body,
+                     Codes<Code<T>>& codes) const {
     ChunkReport report;
     Writer masked;
     std::vector<u8> special = mask.forward(field, masked);
@@ -229,8 +239,10 @@ struct Pipeline {
       lossless[i]->compress(body.bytes(), packed);
       body = std::move(packed);
     }
-    if (lossless.empty()) out.put_bytes(body.bytes());
-    else lossless.back()->compress(body.bytes(), out);
+    if (lossless.empty())
+      out.put_bytes(body.bytes());
+    else
+      lossless.back()->compress(body.bytes(), out);
   }
 };
 

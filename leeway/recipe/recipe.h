@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recipe: a compressor as a sentence, "linear+lorenzo:order=2+huffman+zstd:level=3", parsed and printed.
+// Recipe: a compressor as a sentence, "linear+lorenzo:order=2+huffman+zstd:level=3", parsed and
+// printed.
 //
 //   recipe = stage { "+" stage }
 //   stage  = name [ ":" key "=" number { "," key "=" number } ]
 //
-// Stages stand in the order preprocessors, predictor and quantizer (in either order), encoder, lossless. A
-// kind that is left out is bypassed: no prediction, no loss (`exact`), codes unpacked (`raw`), bytes
-// unchanged. The name of a preset or system (`leeway recipes`) stands for its recipe.
+// Stages stand in the order preprocessors, predictor and quantizer (in either order), encoder,
+// lossless. A kind that is left out is bypassed: no prediction, no loss (`exact`), codes unpacked
+// (`raw`), bytes unchanged. The name of a preset or system (`leeway recipes`) stands for its
+// recipe.
 #pragma once
 
 #include <memory>

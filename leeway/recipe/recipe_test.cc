@@ -19,7 +19,8 @@ std::string complaint(const std::string& recipe) {
 }
 
 TEST(Recipe, TextComesBack) {
-  for (const char* text : {"linear+lorenzo+huffman+zstd", "lorenzo:order=2,axes=3+linear+huffman+zstd:level=-3", "zstd"})
+  for (const char* text : {"linear+lorenzo+huffman+zstd",
+                           "lorenzo:order=2,axes=3+linear+huffman+zstd:level=-3", "zstd"})
     EXPECT_EQ(to_string(parse_recipe(text)), text);
   EXPECT_EQ(to_string(parse_recipe("linear+lorenzo:order=1+zstd:level=1")), "linear+lorenzo+zstd");
 }
@@ -30,13 +31,17 @@ TEST(Recipe, NamesStandForRecipes) {
     EXPECT_EQ(to_string(parse_recipe(named.name)), to_string(parse_recipe(named.recipe)));
     EXPECT_TRUE(names.insert(named.name).second);
   }
-  for (const StageInfo& stage : all_stages()) EXPECT_TRUE(names.insert(stage.name).second) << stage.name;
+  for (const StageInfo& stage : all_stages())
+    EXPECT_TRUE(names.insert(stage.name).second) << stage.name;
 }
 
 TEST(Recipe, ErrorsSayWhatIsWrongAndWhatExists) {
-  EXPECT_NE(complaint("lorenso+linear").find("there is no stage or recipe 'lorenso'; there are: lorenzo, linear"),
+  EXPECT_NE(complaint("lorenso+linear")
+                .find("there is no stage or recipe 'lorenso'; there are: lorenzo, linear"),
             std::string::npos);
-  EXPECT_NE(complaint("huffman+linear").find("'linear' (quantizer) cannot follow 'huffman' (encoder)"), std::string::npos);
+  EXPECT_NE(
+      complaint("huffman+linear").find("'linear' (quantizer) cannot follow 'huffman' (encoder)"),
+      std::string::npos);
   EXPECT_NE(complaint("linear+lorenzo+linear").find("at most one quantizer"), std::string::npos);
   EXPECT_NE(complaint("lorenzo:order=9").find("order must be between 1 and 2"), std::string::npos);
   EXPECT_NE(complaint("lorenzo:order").find("expected key=number"), std::string::npos);

@@ -23,8 +23,8 @@ struct Codes {
   std::vector<u8> contexts;  // empty, or one for each value
 };
 
-// Gives decoded codes piece by piece, in the order they were encoded. A reader passes contexts for all
-// codes or for none.
+// Gives decoded codes piece by piece, in the order they were encoded. A reader passes contexts for
+// all codes or for none.
 template <class I>
 class CodeSource {
  public:
@@ -36,10 +36,10 @@ template <class T>
 class Transform {
  public:
   virtual ~Transform() = default;
-  // Leaves in `field` exactly what backward() will give. Returns the largest error. `special` is empty or
-  // says which values do not matter, because the mask will put them back.
-  virtual double forward(Field<T> field, double bound, std::span<const u8> special, Codes<Code<T>>& codes,
-                         Patches<T>& exact) const = 0;
+  // Leaves in `field` exactly what backward() will give. Returns the largest error. `special` is
+  // empty or says which values do not matter, because the mask will put them back.
+  virtual double forward(Field<T> field, double bound, std::span<const u8> special,
+                         Codes<Code<T>>& codes, Patches<T>& exact) const = 0;
   virtual void backward(Field<T> field, double bound, CodeSource<Code<T>>& codes,
                         const Patches<T>& exact) const = 0;
 };
@@ -48,7 +48,8 @@ class Transform {
 template <class T, class Q, class P>
 class Dual final : public Transform<T> {
  public:
-  Dual(Q quantizer, P predictor) : quantizer_(std::move(quantizer)), predictor_(std::move(predictor)) {}
+  Dual(Q quantizer, P predictor)
+      : quantizer_(std::move(quantizer)), predictor_(std::move(predictor)) {}
 
   double forward(Field<T> field, double bound, std::span<const u8>, Codes<Code<T>>& codes,
                  Patches<T>& exact) const override {
@@ -82,12 +83,14 @@ class Feedback final : public Transform<T> {
   using Grid = decltype(std::declval<Q>().template at<T>(1.0));
 
  public:
-  Feedback(P predictor, Q quantizer) : predictor_(std::move(predictor)), quantizer_(std::move(quantizer)) {}
+  Feedback(P predictor, Q quantizer)
+      : predictor_(std::move(predictor)), quantizer_(std::move(quantizer)) {}
 
   double forward(Field<T> field, double bound, std::span<const u8> special, Codes<Code<T>>& codes,
                  Patches<T>& exact) const override {
     codes.values = Buffer<Code<T>>(field.size());
-    Quantize visit{quantizer_.template at<T>(bound), field.data, special.empty() ? nullptr : special.data(), codes};
+    Quantize visit{quantizer_.template at<T>(bound), field.data,
+                   special.empty() ? nullptr : special.data(), codes};
     predictor_.walk(field, visit);
     std::ranges::sort(visit.exact, {}, &std::pair<size_t, T>::first);
     for (const auto& [position, value] : visit.exact) exact.add(position, value);
@@ -137,7 +140,8 @@ class Feedback final : public Transform<T> {
     std::array<Code<T>, 256> ahead;
     size_t next, filled;
 
-    Recover(Grid g, CodeSource<Code<T>>& s, size_t size) : grid(g), source(s), remaining(size), next(0), filled(0) {}
+    Recover(Grid g, CodeSource<Code<T>>& s, size_t size)
+        : grid(g), source(s), remaining(size), next(0), filled(0) {}
 
     void point(T& value, Predicted<T> predicted) {
       if (next == filled) {
@@ -156,7 +160,8 @@ class Feedback final : public Transform<T> {
       for (size_t first = 0; first < n; first += ahead.size()) {
         const size_t part = std::min(n - first, ahead.size());
         source.next(std::span(ahead.data(), part), contexts + first);
-        for (size_t i = 0; i < part; ++i) recover(values[first + i], predicted[first + i], ahead[i]);
+        for (size_t i = 0; i < part; ++i)
+          recover(values[first + i], predicted[first + i], ahead[i]);
       }
     }
     void recover(T& value, Predicted<T> predicted, Code<T> code) const {

@@ -69,7 +69,8 @@ Bound get_bound(Reader& in) {
   Bound bound;
   for (u8 count = in.get<u8>(); count > 0; --count) {
     const u8 kind = in.get<u8>();
-    if (!is_bound_kind(kind)) throw Error(Errc::unsupported, "the stream has a kind of bound that is not known");
+    if (!is_bound_kind(kind))
+      throw Error(Errc::unsupported, "the stream has a kind of bound that is not known");
     try {
       bound.add(BoundKind(kind), in.get<double>());
     } catch (const Error& error) {
@@ -84,13 +85,18 @@ void get_field(Tag tag, Reader& in, Header& header) {
   switch (tag) {
     case Tag::field: {
       const u8 type = in.get<u8>();
-      if (!is_dtype(type)) throw Error(Errc::unsupported, "the stream has an element type that is not known");
+      if (!is_dtype(type))
+        throw Error(Errc::unsupported, "the stream has an element type that is not known");
       header.dtype = DType(type);
       header.shape = get_extents(in);
       break;
     }
-    case Tag::chunk: header.chunk = get_extents(in); break;
-    case Tag::bound: header.bound = get_bound(in); break;
+    case Tag::chunk:
+      header.chunk = get_extents(in);
+      break;
+    case Tag::bound:
+      header.bound = get_bound(in);
+      break;
     case Tag::resolved:
       header.abs_bound = get_nonnegative(in);
       header.min = get_finite(in);
@@ -155,11 +161,11 @@ void write(const Header& header, Writer& out) {
   put_field(body, Tag::resolved, [&](Writer& content) {
     for (const double value : {header.abs_bound, header.min, header.max}) content.put(value);
   });
-  put_field(body, Tag::recipe, [&](Writer& content) {
-    content.put_array(std::span<const char>(header.recipe));
-  });
+  put_field(body, Tag::recipe,
+            [&](Writer& content) { content.put_array(std::span<const char>(header.recipe)); });
   if (!header.fills.empty())
-    put_field(body, Tag::fills, [&](Writer& content) { content.put_array(std::span(header.fills)); });
+    put_field(body, Tag::fills,
+              [&](Writer& content) { content.put_array(std::span(header.fills)); });
 
   Writer all;
   all.put(kMagic);
@@ -178,7 +184,8 @@ u64 header_bytes(ByteView preamble) {
   const auto version = in.get<u16>(), reserved = in.get<u16>();
   if (version != kFormatVersion || reserved != 0)
     throw Error(Errc::unsupported, "the stream has format version " + std::to_string(version) +
-                                       "; this build reads version " + std::to_string(kFormatVersion));
+                                       "; this build reads version " +
+                                       std::to_string(kFormatVersion));
   return kPreambleBytes + u64(in.get<u32>()) + sizeof(u64);
 }
 
@@ -201,8 +208,9 @@ Header read_header(ByteView bytes) {
       seen |= 1u << number;
       get_field(Tag(number), content, header);
     } else if (tag & kCritical) {
-      throw Error(Errc::unsupported, "the stream needs a feature that this build does not have (header tag " +
-                                         std::to_string(number) + ")");
+      throw Error(Errc::unsupported,
+                  "the stream needs a feature that this build does not have (header tag " +
+                      std::to_string(number) + ")");
     }
   }
   if ((seen & 0b111110) != 0b111110) fail_corrupt("a header field is missing");
@@ -227,7 +235,8 @@ void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out) {
 FrameHead read_frame_head(ByteView bytes) {
   Reader in(bytes);
   expect_magic(in, kFrameMagic, "no chunk where one should be");
-  if (in.get<u32>() != 0) throw Error(Errc::unsupported, "the chunk needs a feature that this build does not have");
+  if (in.get<u32>() != 0)
+    throw Error(Errc::unsupported, "the chunk needs a feature that this build does not have");
   FrameHead head;
   head.ordinal = in.get<u64>();
   head.payload_bytes = in.get<u64>();
@@ -235,7 +244,8 @@ FrameHead read_frame_head(ByteView bytes) {
   head.max_error = get_nonnegative(in);
   head.decoded_hash = in.get<u64>();
   head.payload_hash = in.get<u64>();
-  expect_hash(bytes.first(kFrameHeadBytes - sizeof(u64)), in.get<u64>(), "a chunk head's checksum differs");
+  expect_hash(bytes.first(kFrameHeadBytes - sizeof(u64)), in.get<u64>(),
+              "a chunk head's checksum differs");
   return head;
 }
 
@@ -267,9 +277,11 @@ Tail read_tail(ByteView bytes, u64 chunks) {
   if (bytes.size() < kTailEndBytes) fail_corrupt("the tail is too short");
   Reader in(bytes.first(bytes.size() - kTailEndBytes));
   Reader end(bytes.last(kTailEndBytes));
-  expect_hash(bytes.first(bytes.size() - kTailEndBytes), end.get<u64>(), "the tail's checksum differs");
+  expect_hash(bytes.first(bytes.size() - kTailEndBytes), end.get<u64>(),
+              "the tail's checksum differs");
   expect_magic(in, kTailMagic, "no tail where one should be");
-  if (in.get<u32>() != 0) throw Error(Errc::unsupported, "the tail needs a feature that this build does not have");
+  if (in.get<u32>() != 0)
+    throw Error(Errc::unsupported, "the tail needs a feature that this build does not have");
   Tail tail;
   if (in.get_varint() != chunks || chunks > in.remaining()) fail_corrupt("wrong number of chunks");
   tail.payload_bytes.resize(size_t(chunks));
@@ -283,8 +295,8 @@ Tail read_tail(ByteView bytes, u64 chunks) {
 }
 
 size_t find_frame(ByteView bytes, size_t from) {
-  const auto found = std::search(bytes.begin() + std::ptrdiff_t(std::min(from, bytes.size())), bytes.end(),
-                                 kFrameMagic.begin(), kFrameMagic.end());
+  const auto found = std::search(bytes.begin() + std::ptrdiff_t(std::min(from, bytes.size())),
+                                 bytes.end(), kFrameMagic.begin(), kFrameMagic.end());
   return size_t(found - bytes.begin());
 }
 

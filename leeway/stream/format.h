@@ -20,11 +20,11 @@ inline constexpr u64 kMaxChunkValues = u64(1) << 24;
 struct Header {
   DType dtype = DType::f32;
   Shape shape, chunk;
-  Bound bound;               // as asked
-  double abs_bound = 0;      // as resolved; 0: no loss
-  double min = 0, max = 0;   // of the finite values that are no fill values; 0 if not looked for
+  Bound bound;              // as asked
+  double abs_bound = 0;     // as resolved; 0: no loss
+  double min = 0, max = 0;  // of the finite values that are no fill values; 0 if not looked for
   std::string recipe;
-  std::vector<u64> fills;    // bit patterns, zero-extended
+  std::vector<u64> fills;  // bit patterns, zero-extended
 
   // Chunks are numbered in row-major order of the grid that they form.
   Shape grid() const;

@@ -14,8 +14,8 @@ class LEEWAY_EXPORT ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual u64 size() const = 0;
-  // The bytes [offset, offset + count); `storage` keeps them alive if they had to be read. May be called
-  // from several threads at once. Throws if they lie outside.
+  // The bytes [offset, offset + count); `storage` keeps them alive if they had to be read. May be
+  // called from several threads at once. Throws if they lie outside.
   ByteView read(u64 offset, u64 count, Bytes& storage) const {
     if (offset > size() || count > size() - offset) fail_corrupt("ends too early");
     touched_ += count;

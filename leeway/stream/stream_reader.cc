@@ -45,7 +45,8 @@ void StreamReader::read_index(u64 first_frame, u64 chunks) {
 }
 
 void StreamReader::search_frames(u64 first_frame, u64 chunks) {
-  if (chunks / kSalvageable > source_.size() / kFrameHeadBytes + 1) fail_corrupt("too little is left to salvage");
+  if (chunks / kSalvageable > source_.size() / kFrameHeadBytes + 1)
+    fail_corrupt("too little is left to salvage");
   offsets_.assign(size_t(chunks), 0);
   Bytes storage;
   const ByteView all = source_.read(0, source_.size(), storage);

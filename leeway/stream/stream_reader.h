@@ -13,8 +13,8 @@ class LEEWAY_EXPORT StreamReader {
  public:
   enum class OnDamage { refuse, salvage };
 
-  // Reads header and tail. With `salvage` a damaged tail is replaced by a search for chunks; the header
-  // must be whole. `source` must outlive the reader.
+  // Reads header and tail. With `salvage` a damaged tail is replaced by a search for chunks; the
+  // header must be whole. `source` must outlive the reader.
   explicit StreamReader(const ByteSource& source, OnDamage on_damage = OnDamage::refuse);
 
   const Header& header() const { return header_; }

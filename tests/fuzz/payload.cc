@@ -10,7 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const leeway::u8* data, size_t size) {
   static const std::vector<Recipe> recipes = [] {
     std::vector<Recipe> list;
     for (const NamedRecipe& named : named_recipes()) list.push_back(parse_recipe(named.recipe));
-    for (const char* text : {"lorenzo:order=2+linear+huffman", "linear+raw", "lorenzo+exact+huffman+store", "linear+huffman"})
+    for (const char* text : {"lorenzo:order=2+linear+huffman", "linear+raw",
+                             "lorenzo+exact+huffman+store", "linear+huffman"})
       list.push_back(parse_recipe(text));
     return list;
   }();

@@ -28,7 +28,8 @@ void check(const u8* data, size_t size, double bound, const std::string& recipe,
   const Bytes stream = compress(values.data(), shape, options);
   require(compress(values.data(), shape, options) == stream);
   const Info info = inspect(stream);
-  const Array decoded = decompress(stream), again = decompress(compress(decoded.as<T>().data(), shape, options));
+  const Array decoded = decompress(stream),
+              again = decompress(compress(decoded.as<T>().data(), shape, options));
   const Mask mask{.params = {}, .fills = info.header.fills};
   for (size_t i = 0; i < shape.size(); ++i) {
     const T a = values[i], b = decoded.as<T>()[i];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the golden streams. Run after a change of format (scripts/golden.sh), never to make a test pass.
+// Makes the golden streams. Run after a change of format (scripts/golden.sh), never to make a test
+// pass.
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -25,11 +26,15 @@ std::vector<T> make_values(const Shape& shape, bool special) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     walk += i64(state >> 33) % 7 - 3;
     const i64 x = walk + i64(i % 17) * i64(i % 17) / 8;
-    if constexpr (is_floating<T>) values[i] = T(float(x) / 8);
-    else values[i] = T(x & 0x7f);
+    if constexpr (is_floating<T>)
+      values[i] = T(float(x) / 8);
+    else
+      values[i] = T(x & 0x7f);
     if (!special || state >> 60 != 0) continue;
     if constexpr (is_floating<T>)
-      values[i] = i % 3 == 0 ? std::bit_cast<T>(Bits<T>(~Bits<T>(0) >> 1)) : i % 3 == 1 ? T(1e20f) : T(-INFINITY);
+      values[i] = i % 3 == 0   ? std::bit_cast<T>(Bits<T>(~Bits<T>(0) >> 1))
+                  : i % 3 == 1 ? T(1e20f)
+                               : T(-INFINITY);
   }
   return values;
 }
@@ -37,8 +42,8 @@ std::vector<T> make_values(const Shape& shape, bool special) {
 int number = 0;
 
 template <class T>
-void make(const std::string& folder, const std::string& recipe, const Shape& shape, const Bound& bound, bool special,
-          const Shape& chunk = {}) {
+void make(const std::string& folder, const std::string& recipe, const Shape& shape,
+          const Bound& bound, bool special, const Shape& chunk = {}) {
   const auto values = make_values<T>(shape, special);
   CompressOptions options;
   options.recipe = recipe;
@@ -47,8 +52,8 @@ void make(const std::string& folder, const std::string& recipe, const Shape& sha
   const Bytes stream = compress(values.data(), shape, options);
   const Array decoded = decompress(stream);
   char name[80];
-  std::snprintf(name, sizeof name, "/v1_%02d_%s_%s", number++, std::string(name_of(dtype_of<T>())).c_str(),
-                to_string(shape).c_str());
+  std::snprintf(name, sizeof name, "/v1_%02d_%s_%s", number++,
+                std::string(name_of(dtype_of<T>())).c_str(), to_string(shape).c_str());
   save(folder + name + ".lwy", stream.data(), stream.size());
   save(folder + name + ".raw", decoded.data(), size_t(decoded.bytes()));
 }

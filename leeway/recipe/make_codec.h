@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Make codec: from a recipe to the templates of its stages. Compiled in parts (codec_*.cc), because
+// it brings every predictor together with every quantizer and element type.
+#pragma once
+
+#include "leeway/recipe/stage_call.h"
+
+namespace leeway {
+
+inline const StageCall* find_stage(const Recipe& recipe, Kind kind) {
+  const auto found = std::ranges::find(recipe.stages, kind, &StageCall::kind);
+  return found == recipe.stages.end() ? nullptr : &*found;
+}
+
+// Joins predictor and quantizer in the order the recipe names them.
+template <class T>
+std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
+  const StageCall* predictor = find_stage(recipe, Kind::predictor);
+  const StageCall* quantizer = find_stage(recipe, Kind::quantizer);
+  const StageCall exact{std::string(Exact::kName), "", Kind::quantizer};
+  const bool predicts_first = predictor && quantizer && predictor < quantizer;
+  std::unique_ptr<Transform<T>> transform;
+  with_stage(Quantizers{}, quantizer ? *quantizer : exact, [&]<class Q>(const Q& q) {
+    if (!predictor) {
+      transform = std::make_unique<Dual<T, Q, NoPredictor>>(q, NoPredictor());
+      return;
+    }
+    with_stage(Predictors{}, *predictor, [&]<class P>(const P& p) {
+      if (predicts_first) {
+        if constexpr (FeedbackPredictor<P, T>)
+          transform = std::make_unique<Feedback<T, P, Q>>(p, q);
+      } else {
+        if constexpr (IntegerPredictor<P>) transform = std::make_unique<Dual<T, Q, P>>(q, p);
+      }
+    });
+  });
+  if (!transform)
+    fail_recipe("'" + predictor->name + "' cannot stand " + (predicts_first ? "before" : "behind") +
+                " the quantizer");
+  return transform;
+}
+
+template <class T>
+std::shared_ptr<const ChunkCodec> make_typed_codec(const Recipe& recipe) {
+  Pipeline<T> pipeline;
+  pipeline.transform = make_transform<T>(recipe);
+  pipeline.encoder = erase_encoder(Raw());
+  for (const StageCall& call : recipe.stages) {
+    with_stage(Encoders{}, call,
+               [&](const auto& stage) { pipeline.encoder = erase_encoder(stage); });
+    with_stage(LosslessStages{}, call,
+               [&](const auto& stage) { pipeline.lossless.push_back(erase_lossless(stage)); });
+  }
+  return std::make_shared<const TypedChunkCodec<T>>(std::move(pipeline));
+}
+
+}  // namespace leeway
