@@ -55,7 +55,7 @@ typedef enum leeway_dtype {
  * fastest. */
 typedef struct leeway_array {
   void* data; /* only read by the compressing functions */
-  leeway_dtype dtype;
+  int dtype; /* a leeway_dtype */
   int rank;
   const uint64_t* shape;
   const int64_t* strides;
@@ -112,7 +112,7 @@ LEEWAY_API leeway_status leeway_max_compressed_size(leeway_context* context,
 /* ---- reading ---- */
 
 typedef struct leeway_info {
-  leeway_dtype dtype;
+  int dtype; /* a leeway_dtype */
   int rank;
   uint64_t shape[LEEWAY_MAX_RANK];
   uint64_t chunk[LEEWAY_MAX_RANK];

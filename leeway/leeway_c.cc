@@ -70,7 +70,7 @@ void require(bool condition, const char* message) {
 template <class Byte>
 BasicView<Byte> view_of_array(const leeway_array* array) {
   require(array, "no array given");
-  require(is_dtype(u8(array->dtype)), "unknown element type");
+  require(array->dtype > 0 && array->dtype < 256 && is_dtype(u8(array->dtype)), "unknown element type");
   require(array->rank >= 0 && array->rank <= int(kMaxRank), "the rank must be between 0 and 8");
   require(array->rank == 0 || array->shape, "no shape given");
   const Shape shape(std::span<const u64>(array->shape, size_t(array->rank)));
@@ -213,7 +213,7 @@ leeway_status leeway_inspect(leeway_context* context, const void* stream, size_t
     require(info, "nowhere to put the information");
     const leeway::Info found = leeway::inspect(leeway::stream_view(stream, size));
     *info = {};
-    info->dtype = leeway_dtype(found.header.dtype);
+    info->dtype = int(found.header.dtype);
     info->rank = int(found.header.shape.rank());
     std::ranges::copy(found.header.shape.extents(), info->shape);
     std::ranges::copy(found.header.chunk.extents(), info->chunk);

@@ -72,7 +72,7 @@ TEST(CApi, ErrorsHaveACodeAndAMessage) {
   leeway_buffer* stream;
   EXPECT_EQ(leeway_compress(c, &array, &stream), LEEWAY_INVALID_ARGUMENT);  // no bound yet
   EXPECT_NE(std::string(leeway_message(c)).find("bound"), std::string::npos);
-  const leeway_array wrong = {&x, leeway_dtype(99), 1, shape, nullptr};
+  const leeway_array wrong = {&x, 99, 1, shape, nullptr};
   EXPECT_EQ(leeway_compress(c, &wrong, &stream), LEEWAY_INVALID_ARGUMENT);
 }
 

@@ -22,7 +22,8 @@ TEST(Golden, StreamsDecodeToTheirValues) {
     const Bytes expected = read_file(values.replace_extension(".raw"));
     const Array decoded = decompress(read_file(entry.path()));
     ASSERT_EQ(decoded.bytes(), expected.size()) << entry.path();
-    EXPECT_EQ(std::memcmp(decoded.data(), expected.data(), expected.size()), 0) << entry.path();
+    const auto* bytes = reinterpret_cast<const u8*>(decoded.data());
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), bytes)) << entry.path();
   }
   EXPECT_GE(count, 20u);
 }
