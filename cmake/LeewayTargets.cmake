@@ -6,8 +6,10 @@ function(leeway_flags target)
                                              VISIBILITY_INLINES_HIDDEN ON)
   # Contraction would make decoded values depend on the host.
   target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
-                                   PRIVATE -Wall -Wextra -Wpedantic -Werror
-                                   -Wno-restrict)  # g++ 12 warns wrongly about string + string
+                                   PRIVATE -Wall -Wextra -Wpedantic -Werror)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${target} PRIVATE -Wno-restrict)  # g++ 12 warns wrongly about string + string
+  endif()
   if(CMAKE_BUILD_TYPE STREQUAL Release)
     target_compile_options(${target} PRIVATE -O3)
   endif()

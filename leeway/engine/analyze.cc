@@ -173,7 +173,8 @@ Analysis conclude(const Summary<T>& all, std::vector<u64> fills, Detect detect) 
   using C = Compared<T>;
   Analysis analysis;
   size_t low = 0, high = 0;  // entries taken as fill values
-  const auto &lowest = all.lowest, &highest = all.highest;
+  const auto& lowest = all.lowest;
+  const auto& highest = all.highest;
   constexpr bool is_fine = std::is_floating_point_v<T>;
   const auto some_left = [&](size_t l, size_t h) {
     return l < lowest.size() && h < highest.size() && lowest[l].value <= highest[h].value;

@@ -32,7 +32,7 @@ void accumulate(U* HWY_RESTRICT sum, const U* const* rows, size_t count, size_t 
 }
 template <class U>
 void difference(const U* HWY_RESTRICT from, U* HWY_RESTRICT to, size_t n) {
-  for (size_t i = 0; i < n; ++i) to[i] = from[i] - from[i - 1];
+  for (size_t i = 0; i < n; ++i) to[i] = from[i + 1] - from[i];
 }
 
 void accumulate_u32(u32* sum, const u32* const* rows, size_t count, size_t plus, size_t n) {
@@ -131,7 +131,7 @@ void differences(Field<U> field) {
       std::copy(row + from, row + end, sum);
       for (size_t k = 0; k < before.count; ++k) pieces[k] = row + from - before.distance[k];
       accumulate(sum, pieces.data(), before.count, before.even, end - from);
-      difference(sums.data() + 1, row + first, end - first);
+      difference(sums.data(), row + first, end - first);
       end = first;
     }
   }

@@ -46,14 +46,30 @@ F tight(double bound) {
 template <class T>
 struct LinearGrid;
 
+namespace kernel {
+
+// What the array forms of LinearGrid do for values [0, n) that all have a code; returns how many
+// values at the front were done. The rest, if any, starts with a value for the scalar definition.
+LEEWAY_EXPORT size_t quantize(const LinearGrid<float>& grid, float* x, size_t n, i32* q,
+                              double& max_error);
+LEEWAY_EXPORT size_t quantize(const LinearGrid<double>& grid, double* x, size_t n, i64* q,
+                              double& max_error);
+LEEWAY_EXPORT size_t recover(const LinearGrid<float>& grid, const i32* q, size_t n, float* x);
+LEEWAY_EXPORT size_t recover(const LinearGrid<double>& grid, const i64* q, size_t n, double* x);
+
+}  // namespace kernel
+
+// Values done by the scalar definition before the kernel is tried again.
+inline constexpr size_t kScalarStretch = 16;
+
 template <Floating T>
 struct LinearGrid<T> {
   double step, inverse, limit;  // limit: of the error
-  float short_step = 0, short_inverse = 0,
-        short_limit = 0;  // float arithmetic; step 0 if it does not fit
+  // The same for float arithmetic; 0 if they do not fit.
+  float short_step = 0, short_inverse = 0, short_limit = 0;
 
-  static constexpr float kShortCode =
-      65536;  // codes up to here times an eight-bit step are exact in float
+  // Codes up to here times an eight-bit step are exact in float.
+  static constexpr float kShortCode = 65536;
   static constexpr double kMaxCode = sizeof(T) == 8 ? 0x1p50 : 0x1p30;
 
   explicit LinearGrid(double bound)
@@ -95,8 +111,33 @@ struct LinearGrid<T> {
     return quantize(x, Predicted<T>(0), q);
   }
 
-  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const;
-  void recover(std::span<const Code<T>> codes, std::span<T> values) const;
+  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const {
+    double max_error = 0;
+    for (size_t i = 0; i < values.size();) {
+      if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+        i += kernel::quantize(*this, values.data() + i, values.size() - i, codes.data() + i,
+                              max_error);
+      for (const size_t stop = std::min(values.size(), i + kScalarStretch); i < stop; ++i) {
+        const T x = values[i];
+        if (quantize(values[i], codes[i])) {
+          max_error = std::max(max_error, error_between(x, values[i]));
+        } else {
+          exact.add(i, x);
+          codes[i] = i > 0 ? codes[i - 1] : 0;
+        }
+      }
+    }
+    return max_error;
+  }
+
+  void recover(std::span<const Code<T>> codes, std::span<T> values) const {
+    for (size_t i = 0; i < codes.size();) {
+      if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+        i += kernel::recover(*this, codes.data() + i, codes.size() - i, values.data() + i);
+      for (const size_t stop = std::min(codes.size(), i + kScalarStretch); i < stop; ++i)
+        values[i] = recover(Predicted<T>(0), codes[i]);
+    }
+  }
 };
 
 template <std::integral T>
@@ -131,8 +172,26 @@ struct LinearGrid<T> {
     return true;
   }
 
-  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const;
-  void recover(std::span<const Code<T>> codes, std::span<T> values) const;
+  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const {
+    u64 max_error = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const T x = values[i];
+      codes[i] = Code<T>(x);
+      if (half == 0) continue;  // the code is the value, modulo 2^32 or 2^64
+      if (quantize(values[i], u64(0), codes[i])) {
+        max_error = std::max(max_error, distance(x, values[i]));
+      } else {
+        exact.add(i, x);
+        codes[i] = i > 0 ? codes[i - 1] : 0;
+      }
+    }
+    return double(max_error);
+  }
+
+  void recover(std::span<const Code<T>> codes, std::span<T> values) const {
+    for (size_t i = 0; i < codes.size(); ++i)
+      values[i] = half == 0 ? T(codes[i]) : recover(u64(0), codes[i]);
+  }
 };
 
 struct Linear {
@@ -147,76 +206,5 @@ struct Linear {
     return LinearGrid<T>(bound);
   }
 };
-
-namespace kernel {
-
-// What the array forms of LinearGrid do for values [0, n) that all have a code; returns how many
-// values at the front were done. The rest, if any, starts with a value for the scalar definition.
-LEEWAY_EXPORT size_t quantize(const LinearGrid<float>& grid, float* x, size_t n, i32* q,
-                              double& max_error);
-LEEWAY_EXPORT size_t quantize(const LinearGrid<double>& grid, double* x, size_t n, i64* q,
-                              double& max_error);
-LEEWAY_EXPORT size_t recover(const LinearGrid<float>& grid, const i32* q, size_t n, float* x);
-LEEWAY_EXPORT size_t recover(const LinearGrid<double>& grid, const i64* q, size_t n, double* x);
-
-}  // namespace kernel
-
-// Values done by the scalar definition before the kernel is tried again.
-inline constexpr size_t kScalarStretch = 16;
-
-template <Floating T>
-double LinearGrid<T>::quantize(std::span<T> values, std::span<Code<T>> codes,
-                               Patches<T>& exact) const {
-  double max_error = 0;
-  for (size_t i = 0; i < values.size();) {
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-      i += kernel::quantize(*this, values.data() + i, values.size() - i, codes.data() + i,
-                            max_error);
-    for (const size_t stop = std::min(values.size(), i + kScalarStretch); i < stop; ++i) {
-      const T x = values[i];
-      if (quantize(values[i], codes[i])) {
-        max_error = std::max(max_error, error_between(x, values[i]));
-      } else {
-        exact.add(i, x);
-        codes[i] = i > 0 ? codes[i - 1] : 0;
-      }
-    }
-  }
-  return max_error;
-}
-
-template <Floating T>
-void LinearGrid<T>::recover(std::span<const Code<T>> codes, std::span<T> values) const {
-  for (size_t i = 0; i < codes.size();) {
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-      i += kernel::recover(*this, codes.data() + i, codes.size() - i, values.data() + i);
-    for (const size_t stop = std::min(codes.size(), i + kScalarStretch); i < stop; ++i)
-      values[i] = recover(Predicted<T>(0), codes[i]);
-  }
-}
-
-template <std::integral T>
-double LinearGrid<T>::quantize(std::span<T> values, std::span<Code<T>> codes,
-                               Patches<T>& exact) const {
-  u64 max_error = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const T x = values[i];
-    codes[i] = Code<T>(x);
-    if (half == 0) continue;  // the code is the value, modulo 2^32 or 2^64
-    if (quantize(values[i], u64(0), codes[i])) {
-      max_error = std::max(max_error, distance(x, values[i]));
-    } else {
-      exact.add(i, x);
-      codes[i] = i > 0 ? codes[i - 1] : 0;
-    }
-  }
-  return double(max_error);
-}
-
-template <std::integral T>
-void LinearGrid<T>::recover(std::span<const Code<T>> codes, std::span<T> values) const {
-  for (size_t i = 0; i < codes.size(); ++i)
-    values[i] = half == 0 ? T(codes[i]) : recover(u64(0), codes[i]);
-}
 
 }  // namespace leeway
