@@ -119,18 +119,14 @@ struct Decompress {
     const Shape& chunk = stream.header().chunk;
     const u64 extent = box.shape.rank() > 0 ? box.shape[0] : 1;
     for (u64 done = 0; done < extent;) {
-      Box slab = box;
-      u64 thickness = 1;
-      if (box.shape.rank() > 0) {
-        slab.first[0] += done;
-        thickness = std::min(extent - done, chunk[0] - slab.first[0] % chunk[0]);
-        std::array<u64, kMaxRank> extents;
-        std::ranges::copy(box.shape.extents(), extents.begin());
-        extents[0] = thickness;
-        slab.shape = Shape(std::span<const u64>(extents).first(box.shape.rank()));
-      }
-      Array part(stream.header().dtype, slab.shape);
-      const DecompressReport report = decompress_into(stream, slab.first, part.view(), options);
+      // Up to the next border between chunks.
+      const u64 at = box.first[0] + done,
+                thickness = box.shape.rank() > 0 ? chunk[0] - at % chunk[0] : 1;
+      const Shape shape = slab(box.shape, done, thickness).shape;
+      Index first = box.first;
+      first[0] = at;
+      Array part(stream.header().dtype, shape);
+      const DecompressReport report = decompress_into(stream, first, part.view(), options);
       total.damaged_chunks += report.damaged_chunks;
       total.damaged_values += report.damaged_values;
       out.write({reinterpret_cast<const u8*>(part.data()), size_t(part.bytes())});

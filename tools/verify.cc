@@ -43,16 +43,10 @@ struct Verify {
     const u64 step = header.shape.rank() > 0 ? header.chunk[0] : 1;
     if (header.shape.size() == 0) return;
     for (u64 first = 0; first < extent; first += step) {
-      Box slab{{}, header.shape};
-      if (header.shape.rank() > 0) {
-        std::array<u64, kMaxRank> extents;
-        std::ranges::copy(header.shape.extents(), extents.begin());
-        extents[0] = std::min(step, extent - first);
-        slab = {{first}, Shape(std::span<const u64>(extents).first(header.shape.rank()))};
-      }
-      Array part(header.dtype, slab.shape);
-      decompress_into(stream, slab.first, part.view(), options);
-      f(slab, View(part.data(), part.dtype(), part.shape()));
+      const Box box = slab(header.shape, first, step);
+      Array part(header.dtype, box.shape);
+      decompress_into(stream, box.first, part.view(), options);
+      f(box, View(part.data(), part.dtype(), part.shape()));
     }
   }
 
@@ -70,8 +64,8 @@ struct Verify {
       fail_usage(fmt::format("the stream holds {} {}, the original is {} {}", name_of(header.dtype),
                              to_string(header.shape), name_of(truth.dtype),
                              to_string(truth.shape)));
-    for_each_slab(stream, [&](const Box& slab, const View& decoded) {
-      const Comparison part = compare(truth.part(slab), decoded, header.fills, false);
+    for_each_slab(stream, [&](const Box& box, const View& decoded) {
+      const Comparison part = compare(truth.part(box), decoded, header.fills, false);
       finding.max_error = std::max(finding.max_error, part.max_abs);
       finding.squares += part.l2 * part.l2;
       finding.compared += part.compared;

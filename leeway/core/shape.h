@@ -75,6 +75,15 @@ struct Box {
   Shape shape;
 };
 
+// The part of an array from index `first` of its slowest axis on, `thickness` indices thick.
+inline Box slab(const Shape& shape, u64 first, u64 thickness) {
+  if (shape.rank() == 0) return {{}, shape};
+  std::array<u64, kMaxRank> extents;
+  std::ranges::copy(shape.extents(), extents.begin());
+  extents[0] = std::min(thickness, shape[0] - first);
+  return {{first}, Shape(std::span<const u64>(extents).first(shape.rank()))};
+}
+
 // Calls f(index) for every index of the outer axes, all but the last `inner` ones, in row-major
 // order.
 template <class F>

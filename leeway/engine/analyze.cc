@@ -215,13 +215,7 @@ struct Slabs {
     thickness = std::clamp<u64>((u64(1) << 20) / row, 1, extent);
     count = size_t((extent + thickness - 1) / thickness);
   }
-  Box box(u64 i) const {
-    if (shape.rank() == 0) return {{}, shape};
-    std::array<u64, kMaxRank> extents;
-    std::ranges::copy(shape.extents(), extents.begin());
-    extents[0] = std::min(thickness, shape[0] - i * thickness);
-    return {{i * thickness}, Shape(std::span<const u64>(extents).first(shape.rank()))};
-  }
+  Box box(u64 i) const { return slab(shape, i * thickness, thickness); }
   Shape shape;
   u64 thickness = 1;
   size_t count = 0;
