@@ -6,6 +6,7 @@ add_executable(leeway_tests ${test_sources} tests/promises_test.cc tests/hostile
                             tests/c_api_test.cc tests/golden_test.cc)
 leeway_flags(leeway_tests)
 target_compile_options(leeway_tests PRIVATE -Wno-dangling-else)  # GoogleTest's macros
+target_compile_options(leeway_tests PRIVATE $<$<CONFIG:Release>:-O1>)
 target_compile_definitions(leeway_tests PRIVATE LEEWAY_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
 target_link_libraries(leeway_tests PRIVATE leeway_objects GTest::gtest_main hwy::hwy)
 gtest_discover_tests(leeway_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)

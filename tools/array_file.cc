@@ -8,7 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
-#include <regex>
+#include <charconv>
 
 namespace leeway::cli {
 namespace {
@@ -40,6 +40,15 @@ DType dtype_of_npy(const std::string& kind, const std::optional<DType>& wanted) 
                                      (kind == "V2" ? "; if it is bfloat16, say --dtype bf16" : ""));
 }
 
+// What stands between the first `open` and `close` behind a key; nothing if they are not there.
+std::string_view between(std::string_view text, std::string_view key, char open, char close) {
+  const size_t at = text.find(key);
+  if (at == text.npos) return {};
+  const size_t begin = text.find(open, at + key.size()), end = text.find(close, begin + 1);
+  if (begin == text.npos || end == text.npos) return {};
+  return text.substr(begin + 1, end - begin - 1);
+}
+
 NpyHeader parse_npy(std::span<const std::byte> file, const std::optional<DType>& wanted) {
   const std::string_view text = as_text(file);
   if (text.size() < 12) fail_io("the .npy file ends within its header");
@@ -48,23 +57,27 @@ NpyHeader parse_npy(std::span<const std::byte> file, const std::optional<DType>&
   const size_t start = is_long ? 12 : 10;
   const size_t length = byte(8) | byte(9) << 8 | (is_long ? byte(10) << 16 | byte(11) << 24 : 0);
   if (length > text.size() - start) fail_io("the .npy file ends within its header");
-  const std::string dict(text.substr(start, length));
-  std::smatch type, order, extents;
-  if (!std::regex_search(dict, type, std::regex("'descr':\\s*'([<>|=])([a-zA-Z]\\d+)'")) ||
-      !std::regex_search(dict, order, std::regex("'fortran_order':\\s*(True|False)")) ||
-      !std::regex_search(dict, extents, std::regex("'shape':\\s*\\(([0-9, ]*)\\)")))
+  const std::string_view dict = text.substr(start, length);
+  // "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }"
+  const std::string_view type = between(dict, "'descr':", '\'', '\''),
+                         order = between(dict, "'fortran_order':", ' ', ','),
+                         extents = between(dict, "'shape':", '(', ')');
+  if (type.size() < 3 || (order != "True" && order != "False") ||
+      dict.find("'shape':") == dict.npos)
     throw Error(Errc::unsupported,
                 "the .npy header is not understood (structured types are not supported)");
   NpyHeader header;
-  header.dtype = dtype_of_npy(type[2], wanted);
-  header.big_endian = type[1] == ">";
-  header.fortran_order = order[1] == "True";
+  header.dtype = dtype_of_npy(std::string(type.substr(1)), wanted);
+  header.big_endian = type[0] == '>';
+  header.fortran_order = order == "True";
   header.bytes = start + length;
   std::vector<u64> shape;
-  const std::string list = extents[1];
-  static const std::regex digits("\\d+");
-  for (std::sregex_iterator it(list.begin(), list.end(), digits), end; it != end; ++it)
-    shape.push_back(std::stoull(it->str()));
+  for (const char* from = extents.data(); from < extents.data() + extents.size();) {
+    u64 extent = 0;
+    const auto [next, error] = std::from_chars(from, extents.data() + extents.size(), extent);
+    if (error == std::errc()) shape.push_back(extent);
+    from = std::max(next, from + 1);
+  }
   header.shape = Shape(std::span<const u64>(shape));
   return header;
 }
@@ -158,9 +171,14 @@ void MappedFile::let_go() {
 NameInfo read_name(const std::string& path) {
   NameInfo info;
   const std::string name = path.substr(path.find_last_of('/') + 1);
-  std::smatch match;
-  if (std::regex_search(name, match, std::regex("(?:^|[_.-])(\\d+(?:x\\d+)*)(?=\\.[^.]*$)")))
-    info.shape = parse_shape(match[1]);
+  const std::string stem = name.substr(0, name.find_last_of('.'));
+  const size_t begin = stem.find_last_not_of("0123456789x") + 1;
+  const std::string digits = stem.substr(begin);
+  const bool apart =
+      begin == 0 || std::string_view("_.-").find(stem[begin - 1]) != std::string_view::npos;
+  if (apart && !digits.empty() && digits.front() != 'x' && digits.back() != 'x' &&
+      digits.find("xx") == std::string::npos)
+    info.shape = parse_shape(digits);
   if (const size_t dot = name.find_last_of('.'); dot != std::string::npos)
     for (u8 id = 1; is_dtype(id); ++id)
       if (name_of(DType(id)) == name.substr(dot + 1)) info.dtype = DType(id);

@@ -9,7 +9,7 @@ namespace {
 struct Compress {
   std::string input, output, recipe, preset, chunk;
   std::vector<double> fills;
-  bool keep_fills = true, force = false, json = false;
+  bool no_detect = false, force = false, json = false;
   BoundOptions bound;
   ArrayOptions array;
   WorkOptions work;
@@ -22,7 +22,7 @@ struct Compress {
     if (!preset.empty()) options.recipe = preset;
     parse_recipe(options.recipe);  // before any file is touched
     options.fills = fills;
-    options.detect_fills = keep_fills;
+    options.detect_fills = !no_detect;
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
 
@@ -102,7 +102,7 @@ void add_compress(CLI::App& verb) {
       ->type_name("V")
       ->expected(1)
       ->take_all();
-  verb.add_flag("!--no-detect-fill", self->keep_fills, "do not look for fill values");
+  verb.add_flag("--no-detect-fill", self->no_detect, "do not look for fill values");
   verb.add_option("--chunk", self->chunk, "shape of the independent chunks, e.g. 64x64x64")
       ->type_name("SHAPE");
   self->array.add_to(verb);

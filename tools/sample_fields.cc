@@ -5,9 +5,9 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <thread>
 
 #include "leeway/core/parallel.h"
-#include "tools/cli.h"
 
 namespace leeway::cli {
 namespace {
@@ -110,7 +110,7 @@ class SpectralBox {
   }
   static void parallel(u64 count, const std::function<void(u64)>& f) {
     const u64 pieces = std::min<u64>(count, 64);
-    for_each_index(pieces, available_cores(), nullptr, [&](u64 piece) {
+    for_each_index(pieces, std::max(1u, std::thread::hardware_concurrency()), nullptr, [&](u64 piece) {
       for (u64 i = count * piece / pieces; i < count * (piece + 1) / pieces; ++i) f(i);
     });
   }

@@ -9,3 +9,7 @@ leeway_flags(leeway_cli)
 set_target_properties(leeway_cli PROPERTIES OUTPUT_NAME leeway RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 target_link_libraries(leeway_cli PRIVATE leeway_objects CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
 target_precompile_headers(leeway_cli PRIVATE <CLI/CLI.hpp> <nlohmann/json.hpp> <fmt/format.h>)
+# Command lines are not worth optimizing; making sample fields is.
+target_compile_options(leeway_cli PRIVATE $<$<CONFIG:Release>:-O1>)
+set_source_files_properties(tools/sample_fields.cc PROPERTIES COMPILE_OPTIONS -O3)
+set_source_files_properties(tools/sample_fields.cc tools/output_file.cc PROPERTIES SKIP_PRECOMPILE_HEADERS ON)

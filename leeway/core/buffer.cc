@@ -70,10 +70,13 @@ std::shared_ptr<void>* BufferPool::find(const void* type) {
 }
 
 void BufferPool::give(Block block) noexcept {
-  if (current && block.bytes >= kSmallest && current->free_.size() < kKept)
-    current->free_.push_back(block);
-  else
-    release(block);
+  if (!current || block.bytes < kSmallest) return release(block);
+  auto& blocks = current->free_;
+  if (blocks.size() < kKept) return blocks.push_back(block);
+  // Large blocks are worth more than small ones.
+  const auto smallest = std::ranges::min_element(blocks, {}, &Block::bytes);
+  if (smallest->bytes < block.bytes) std::swap(*smallest, block);
+  release(block);
 }
 
 }  // namespace leeway

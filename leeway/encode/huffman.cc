@@ -17,20 +17,26 @@ constexpr size_t kSymbols = 256;
 using Counts = std::array<u32, kSymbols>;
 using Lengths = std::array<u8, kSymbols>;
 
-// Four tables, so that equal neighbours do not wait for each other's increment.
-Counts count_tokens(std::span<const u8> tokens) {
-  std::array<Counts, 4> tables{};
-  size_t i = 0;
-  for (; i + 8 <= tokens.size(); i += 8) {
-    u64 eight;
-    std::memcpy(&eight, tokens.data() + i, 8);
-    for (size_t k = 0; k < 8; ++k, eight >>= 8) ++tables[k % 4][eight & 0xff];
-  }
-  for (; i < tokens.size(); ++i) ++tables[0][tokens[i]];
-  Counts sum{};
-  for (const Counts& table : tables)
-    for (size_t s = 0; s < kSymbols; ++s) sum[s] += table[s];
-  return sum;
+// Quarter k of n tokens is [quarter(n, k), quarter(n, k + 1)).
+constexpr size_t quarter(size_t n, size_t k) {
+  return std::min(n, (n + kStreams - 1) / kStreams * k);
+}
+
+std::span<const u8> stream_of(std::span<const u8> tokens, size_t k) {
+  const size_t first = quarter(tokens.size(), k);
+  return tokens.subspan(first, quarter(tokens.size(), k + 1) - first);
+}
+
+// A table for each stream, filled side by side, so that equal neighbours do not wait for each
+// other.
+std::array<Counts, kStreams> count_tokens(std::span<const u8> tokens) {
+  std::array<Counts, kStreams> tables{};
+  const size_t together = stream_of(tokens, kStreams - 1).size(), step = quarter(tokens.size(), 1);
+  for (size_t i = 0; i < together; ++i)
+    for (size_t k = 0; k < kStreams; ++k) ++tables[k][tokens[k * step + i]];
+  for (size_t k = 0; k < kStreams; ++k)
+    for (const u8 token : stream_of(tokens, k).subspan(together)) ++tables[k][token];
+  return tables;
 }
 
 // Depths of a Huffman tree, built with two queues: sorted leaves, and inner nodes in the order of
@@ -133,14 +139,9 @@ Lengths read_lengths(Reader& in) {
   return lengths;
 }
 
-// Quarter k of n tokens is [quarter(n, k), quarter(n, k + 1)).
-constexpr size_t quarter(size_t n, size_t k) {
-  return std::min(n, (n + kStreams - 1) / kStreams * k);
-}
-
 using EncodeTable = std::array<u32, kSymbols>;  // code << 8 | length
 
-// A stream being written. The room needs 12 bits a token and 8 bytes more.
+// A stream being written, in exactly the bytes it needs.
 struct StreamWriter {
   u8* to;
   u64 window = 0;
@@ -150,46 +151,45 @@ struct StreamWriter {
     window |= u64(entry >> 8) << used;
     used += entry & 0xff;
   }
+  // Writes eight bytes, of which the last may not belong to it: not for the last kTail tokens.
   void put_four(const u8* tokens, const EncodeTable& table) {
     put(table[tokens[0]]), put(table[tokens[1]]), put(table[tokens[2]]), put(table[tokens[3]]);
-    flush();
-  }
-  void flush() {
     std::memcpy(to, &window, 8);
     to += used / 8;
     window >>= used & ~7u;
     used &= 7;
   }
   void finish(std::span<const u8> tokens, const EncodeTable& table) {
-    for (const u8 token : tokens) {
-      put(table[token]);
-      flush();
-    }
+    for (const u8 token : tokens)
+      for (put(table[token]); used >= 8; used -= 8, window >>= 8) *to++ = u8(window);
     if (used > 0) *to++ = u8(window);
   }
 };
+constexpr size_t kTail = 64;  // tokens that take at least eight bytes
 
 // All streams, two at a time, so that neither chain of shifts is waited for.
-void encode_streams(std::span<const u8> tokens, const EncodeTable& table, Writer& out) {
-  const size_t n = tokens.size(), room = quarter(n, 1) * kMaxLength / 8 + 16;
-  Buffer<u8> streams(kStreams * room);
-  std::array<size_t, kStreams> bytes;
+void encode_streams(std::span<const u8> tokens, const std::array<Counts, kStreams>& counts,
+                    const EncodeTable& table, Writer& out) {
+  std::array<size_t, kStreams> bytes{};
+  for (size_t k = 0; k < kStreams; ++k) {
+    u64 bits = 0;
+    for (size_t s = 0; s < kSymbols; ++s) bits += u64(counts[k][s]) * (table[s] & 0xff);
+    bytes[k] = size_t((bits + 7) / 8);
+    out.put_varint(bytes[k]);
+  }
+  u8* to = out.extend(bytes[0] + bytes[1] + bytes[2] + bytes[3]).data();
   for (size_t k = 0; k < kStreams; k += 2) {
-    const auto first = tokens.subspan(quarter(n, k), quarter(n, k + 1) - quarter(n, k));
-    const auto second = tokens.subspan(quarter(n, k + 1), quarter(n, k + 2) - quarter(n, k + 1));
-    StreamWriter a{streams.data() + k * room}, b{streams.data() + (k + 1) * room};
+    const auto first = stream_of(tokens, k), second = stream_of(tokens, k + 1);  // never longer
+    StreamWriter a{to}, b{to + bytes[k]};
     size_t i = 0;
-    for (; i + 4 <= second.size(); i += 4) {  // never longer than the first
+    for (; i + 4 + kTail <= second.size(); i += 4) {
       a.put_four(first.data() + i, table);
       b.put_four(second.data() + i, table);
     }
     a.finish(first.subspan(i), table);
     b.finish(second.subspan(i), table);
-    bytes[k] = size_t(a.to - streams.data()) - k * room;
-    bytes[k + 1] = size_t(b.to - streams.data()) - (k + 1) * room;
+    to += bytes[k] + bytes[k + 1];
   }
-  for (const size_t size : bytes) out.put_varint(size);
-  for (size_t k = 0; k < kStreams; ++k) out.put_bytes({streams.data() + k * room, bytes[k]});
 }
 
 // What 12 bits say: one token, or two if both fit.
@@ -292,7 +292,10 @@ void encode_codes(std::span<const I> codes, Writer& out) {
   const Writer raw = tokenize(codes, tokens);
   out.put_varint(raw.size());
   out.put_bytes(raw.bytes());
-  const Counts counts = count_tokens(tokens);
+  const auto stream_counts = count_tokens(std::span<const u8>(tokens));
+  Counts counts{};
+  for (const Counts& table : stream_counts)
+    for (size_t s = 0; s < kSymbols; ++s) counts[s] += table[s];
   const auto used = kSymbols - size_t(std::ranges::count(counts, 0u));
   if (used <= 1) {
     out.put(Mode::constant);
@@ -305,7 +308,7 @@ void encode_codes(std::span<const I> codes, Writer& out) {
   const auto canonical = canonical_codes(lengths);
   EncodeTable table;
   for (size_t s = 0; s < kSymbols; ++s) table[s] = u32(canonical[s]) << 8 | lengths[s];
-  encode_streams(std::span<const u8>(tokens), table, out);
+  encode_streams(std::span<const u8>(tokens), stream_counts, table, out);
 }
 
 template <class I>

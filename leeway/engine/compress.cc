@@ -14,7 +14,7 @@
 namespace leeway {
 namespace {
 
-constexpr u64 kTargetChunkValues = u64(1) << 20;
+constexpr u64 kTargetChunkValues = u64(1) << 19;
 
 // The bit pattern of a fill value in the array's type.
 u64 fill_bits(double fill, DType dtype) {

@@ -82,7 +82,7 @@ LEEWAY_EXPORT DecompressReport decompress_with(const CodecMaker& maker, const St
                                                const Index& first, const MutableView& out,
                                                const DecompressOptions& options);
 
-// The chunk shape for an array: halves the longest axis until a chunk has at most 2^20 values.
+// The chunk shape for an array: halves the longest axis until a chunk has at most 2^19 values.
 LEEWAY_EXPORT Shape default_chunk(const Shape& shape);
 
 }  // namespace leeway

@@ -34,7 +34,7 @@ size_t pack(ByteView bytes, std::span<u8> room, int level) {
 
 // Entropy-coded bytes seldom shrink. Three samples tell, for a fraction of the time.
 bool seems_packable(ByteView bytes, int level) {
-  constexpr size_t kSample = 16384;
+  constexpr size_t kSample = 4096;
   if (bytes.size() < 8 * kSample) return true;
   Buffer<u8> samples(3 * kSample), room(ZSTD_compressBound(samples.size()));
   for (size_t k = 0; k < 3; ++k)

@@ -35,6 +35,31 @@ void difference(const U* HWY_RESTRICT from, U* HWY_RESTRICT to, size_t n) {
   for (size_t i = 0; i < n; ++i) to[i] = from[i + 1] - from[i];
 }
 
+// The common case, a row inside a 3-D array, in one pass and in place, from the end to the front:
+// row[i] = t[i] - t[i-1] with t = row + a - b - c, for i >= 1. Returns how many values at the front
+// are left.
+template <class U>
+size_t difference_inside(U* row, const U* a, const U* b, const U* c, size_t n) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<U> d;
+  const auto sum_at = [&](size_t i) HWY_ATTR {
+    return hn::Sub(
+        hn::Sub(hn::Add(hn::LoadU(d, row + i), hn::LoadU(d, a + i)), hn::LoadU(d, b + i)),
+        hn::LoadU(d, c + i));
+  };
+  for (; n > hn::Lanes(d); n -= hn::Lanes(d)) {
+    const size_t i = n - hn::Lanes(d);
+    hn::StoreU(hn::Sub(sum_at(i), sum_at(i - 1)), d, row + i);
+  }
+  return n;
+}
+
+size_t difference_inside_u32(u32* row, const u32* a, const u32* b, const u32* c, size_t n) {
+  return difference_inside(row, a, b, c, n);
+}
+size_t difference_inside_u64(u64* row, const u64* a, const u64* b, const u64* c, size_t n) {
+  return difference_inside(row, a, b, c, n);
+}
 void accumulate_u32(u32* sum, const u32* const* rows, size_t count, size_t plus, size_t n) {
   accumulate(sum, rows, count, plus, n);
 }
@@ -55,6 +80,8 @@ HWY_EXPORT(accumulate_u32);
 HWY_EXPORT(accumulate_u64);
 HWY_EXPORT(difference_u32);
 HWY_EXPORT(difference_u64);
+HWY_EXPORT(difference_inside_u32);
+HWY_EXPORT(difference_inside_u64);
 
 void accumulate(u32* sum, const u32* const* rows, size_t count, size_t plus, size_t n) {
   HWY_DYNAMIC_DISPATCH(accumulate_u32)(sum, rows, count, plus, n);
@@ -67,6 +94,13 @@ void difference(const u32* from, u32* to, size_t n) {
 }
 void difference(const u64* from, u64* to, size_t n) {
   HWY_DYNAMIC_DISPATCH(difference_u64)(from, to, n);
+}
+
+size_t difference_inside(u32* row, const u32* a, const u32* b, const u32* c, size_t n) {
+  return HWY_DYNAMIC_DISPATCH(difference_inside_u32)(row, a, b, c, n);
+}
+size_t difference_inside(u64* row, const u64* a, const u64* b, const u64* c, size_t n) {
+  return HWY_DYNAMIC_DISPATCH(difference_inside_u64)(row, a, b, c, n);
 }
 
 // The rows of a field, seen as index tuples over all axes but the last, and for each the rows
@@ -87,44 +121,58 @@ class Rows {
     std::array<size_t, 1u << (kMaxRank - 1)> distance;
     size_t count = 0, even = 0;
   };
-  Before before(size_t row) const {
-    u32 usable = 0;
-    for (size_t axis = outer_; axis-- > 0; row /= size_t(shape_[axis]))
-      if (row % size_t(shape_[axis]) > 0) usable |= 1u << axis;
-    Before result;
-    for (const bool odd : {false, true}) {
-      for (u32 set = usable; set != 0; set = (set - 1) & usable) {
-        if ((std::popcount(set) % 2 == 1) != odd) continue;
-        size_t& distance = result.distance[result.count++] = 0;
-        for (size_t axis = 0; axis < outer_; ++axis)
-          if (set >> axis & 1) distance += stride_[axis];
-      }
-      if (!odd) result.even = result.count;
+  // Valid until the next call. Neighbouring rows mostly have the same.
+  const Before& before(size_t row) {
+    u32 usable = 0, rest = u32(row);
+    for (size_t axis = outer_; axis-- > 0;) {
+      const u32 extent = u32(shape_[axis]), next = rest / extent;
+      if (rest != next * extent) usable |= 1u << axis;
+      rest = next;
     }
-    return result;
+    if (usable != usable_) find_before(usable_ = usable);
+    return before_;
   }
 
   size_t length, count;
 
  private:
+  void find_before(u32 usable) {
+    before_.count = 0;
+    for (const bool odd : {false, true}) {
+      for (u32 set = usable; set != 0; set = (set - 1) & usable) {
+        if ((std::popcount(set) % 2 == 1) != odd) continue;
+        size_t& distance = before_.distance[before_.count++] = 0;
+        for (size_t axis = 0; axis < outer_; ++axis)
+          if (set >> axis & 1) distance += stride_[axis];
+      }
+      if (!odd) before_.even = before_.count;
+    }
+  }
+
   size_t outer_;
   Shape shape_;
   std::array<size_t, kMaxRank> stride_{};
+  u32 usable_ = 0;
+  Before before_;
 };
 
-constexpr size_t kPiece =
-    2048;  // values of a row handled at once, so that sums stay in the first cache
+// Values of a row handled at once, so that sums stay in the first cache.
+constexpr size_t kPiece = 2048;
 
 // Replaces values by their differences, last row first: the rows before are still values.
 template <class U>
 void differences(Field<U> field) {
-  const Rows rows(field.shape);
+  Rows rows(field.shape);
   std::array<U, kPiece + 1> sums;
   std::array<const U*, 1u << (kMaxRank - 1)> pieces;
   for (size_t r = rows.count; r-- > 0;) {
     U* row = field.data + r * rows.length;
-    const auto before = rows.before(r);
-    for (size_t end = rows.length; end > 0;) {
+    const auto& before = rows.before(r);
+    const auto row_before = [&](size_t k) { return row - before.distance[k]; };
+    size_t end = rows.length;
+    if (before.count == 3)
+      end = difference_inside(row, row_before(0), row_before(1), row_before(2), end);
+    while (end > 0) {
       const size_t first = (end - 1) / kPiece * kPiece, from = first > 0 ? first - 1 : 0;
       U* sum = sums.data() + (first > 0 ? 0 : 1);
       sums[0] = 0;
@@ -140,11 +188,11 @@ void differences(Field<U> field) {
 // The inverse: prefix sums along the row, then the rows before with opposite signs.
 template <class U>
 void sums(Field<U> field) {
-  const Rows rows(field.shape);
+  Rows rows(field.shape);
   std::array<const U*, 1u << (kMaxRank - 1)> pieces;
   for (size_t r = 0; r < rows.count; ++r) {
     U* row = field.data + r * rows.length;
-    const auto before = rows.before(r);
+    const auto& before = rows.before(r);
     U carry = 0;
     for (size_t first = 0; first < rows.length; first += kPiece) {
       const size_t n = std::min(kPiece, rows.length - first);
