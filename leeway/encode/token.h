@@ -60,6 +60,24 @@ class BitReader {
  public:
   explicit BitReader(ByteView bytes) : bytes_(bytes) {}
   u64 get(int count) {  // count <= 63
+    const size_t byte = size_t(position_ / 8);
+    const int offset = int(position_ % 8);
+    if (offset + count <= 64 && byte + 8 <= bytes_.size()) {
+      u64 window;
+      std::memcpy(&window, bytes_.data() + byte, 8);
+      position_ += u64(count);
+      return window >> offset & ((u64(1) << count) - 1);
+    }
+    return get_near_end(count);
+  }
+  // Used up but for zero bits in the last byte.
+  bool at_end() const {
+    if ((position_ + 7) / 8 != bytes_.size()) return false;
+    return position_ % 8 == 0 || bytes_.back() >> (position_ % 8) == 0;
+  }
+
+ private:
+  u64 get_near_end(int count) {
     u64 value = 0;
     for (int got = 0; got < count;) {
       const size_t byte = size_t(position_ / 8);
@@ -71,13 +89,7 @@ class BitReader {
     }
     return value;
   }
-  // Used up but for zero bits in the last byte.
-  bool at_end() const {
-    if ((position_ + 7) / 8 != bytes_.size()) return false;
-    return position_ % 8 == 0 || bytes_.back() >> (position_ % 8) == 0;
-  }
 
- private:
   ByteView bytes_;
   u64 position_ = 0;
 };
