@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line, called as a user calls it."""
-import json
 import os
 import signal
 import subprocess
@@ -241,6 +240,23 @@ def test_interrupting_leaves_nothing_behind(leeway):
     process.send_signal(signal.SIGINT)
     assert process.wait() != 0
     assert [path.name for path in leeway.folder.iterdir()] == ["turbulence_64x256x256.f32"]
+
+
+def test_long_work_shows_its_progress_on_a_terminal(leeway):
+    leeway("sample", "turbulence", "--shape", "128x256x256", "-o", "t_128x256x256.f32")
+    terminal, other_end = os.openpty()
+    process = subprocess.Popen([BUILD / "leeway", "compress", "t_128x256x256.f32", "--abs", "1e-4", "--chunk", "16x32x32",
+                                "--recipe", "lorenzo+linear+raw+zstd:level=19", "--threads", "1", "-o", "a.lwy"],
+                               cwd=leeway.folder, stderr=other_end, stdout=subprocess.DEVNULL)
+    os.close(other_end)
+    shown = b""
+    try:
+        while part := os.read(terminal, 4096):
+            shown += part
+    except OSError:
+        pass  # the terminal closes with the process
+    assert process.wait() == 0
+    assert b"compressing [" in shown and b"%" in shown
 
 
 def test_empty_arrays(leeway):
