@@ -11,13 +11,10 @@ HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 
 // Plain loops, compiled once per target. `rows` are the rows before, the first `plus` of them to be
-// added, the others to be subtracted. Three rows, as inside a 3-D array, are taken in one pass.
+// added, the others to be subtracted. Going back inside a 3-D array, two and one, is one pass.
 template <class U>
 void accumulate(U* HWY_RESTRICT sum, const U* const* rows, size_t count, size_t plus, size_t n) {
-  if (count == 3 && plus == 1) {
-    const U *HWY_RESTRICT a = rows[0], *HWY_RESTRICT b = rows[1], *HWY_RESTRICT c = rows[2];
-    for (size_t i = 0; i < n; ++i) sum[i] += a[i] - b[i] - c[i];
-  } else if (count == 3 && plus == 2) {
+  if (count == 3 && plus == 2) {
     const U *HWY_RESTRICT a = rows[0], *HWY_RESTRICT b = rows[1], *HWY_RESTRICT c = rows[2];
     for (size_t i = 0; i < n; ++i) sum[i] += a[i] + b[i] - c[i];
   } else {
