@@ -139,30 +139,51 @@ Lengths read_lengths(Reader& in) {
   return lengths;
 }
 
-using EncodeTable = std::array<u32, kSymbols>;  // code << 8 | length
+// The code in the highest bits, its length in the lowest. A shift by the whole entry is one by the
+// length, because a shift looks at six bits only, and a sum of entries ends in the sum of lengths.
+using EncodeTable = std::array<u64, kSymbols>;
+constexpr int length_of(u64 entry) { return int(entry & 63); }
 
-// A stream being written, in exactly the bytes it needs.
+EncodeTable encode_table(const Lengths& lengths) {
+  const auto codes = canonical_codes(lengths);
+  EncodeTable table{};
+  for (size_t s = 0; s < kSymbols; ++s)
+    if (lengths[s] > 0) table[s] = u64(codes[s]) << (64 - lengths[s]) | lengths[s];
+  return table;
+}
+
+// A stream being written, in exactly the bytes it needs. Bits enter the window from above; below
+// the pending ones lies what was written before, and the lengths.
 struct StreamWriter {
   u8* to;
   u64 window = 0;
-  u32 used = 0;
+  u64 used = 0;  // bits pending, in the low six bits
 
-  void put(u32 entry) {
-    window |= u64(entry >> 8) << used;
-    used += entry & 0xff;
+  void put(u64 entry) {
+    window = window >> (entry & 63) | entry;
+    used += entry;
+  }
+  // At most 60 bits may be pending.
+  u64 pending() {
+    used &= 63;
+    return used > 0 ? window >> (64 - used) : 0;
   }
   // Writes eight bytes, of which the last may not belong to it: not for the last kTail tokens.
   void put_four(const u8* tokens, const EncodeTable& table) {
     put(table[tokens[0]]), put(table[tokens[1]]), put(table[tokens[2]]), put(table[tokens[3]]);
-    std::memcpy(to, &window, 8);
+    used &= 63;
+    const u64 bits = window >> (-used & 63);  // never none
+    std::memcpy(to, &bits, 8);
     to += used / 8;
-    window >>= used & ~7u;
     used &= 7;
   }
   void finish(std::span<const u8> tokens, const EncodeTable& table) {
-    for (const u8 token : tokens)
-      for (put(table[token]); used >= 8; used -= 8, window >>= 8) *to++ = u8(window);
-    if (used > 0) *to++ = u8(window);
+    for (const u8 token : tokens) {
+      put(table[token]);
+      u64 bits = pending();
+      for (; used >= 8; used -= 8, bits >>= 8) *to++ = u8(bits);
+    }
+    if (used > 0) *to++ = u8(pending());
   }
 };
 constexpr size_t kTail = 64;  // tokens that take at least eight bytes
@@ -173,7 +194,7 @@ void encode_streams(std::span<const u8> tokens, const std::array<Counts, kStream
   std::array<size_t, kStreams> bytes{};
   for (size_t k = 0; k < kStreams; ++k) {
     u64 bits = 0;
-    for (size_t s = 0; s < kSymbols; ++s) bits += u64(counts[k][s]) * (table[s] & 0xff);
+    for (size_t s = 0; s < kSymbols; ++s) bits += u64(counts[k][s]) * u64(length_of(table[s]));
     bytes[k] = size_t((bits + 7) / 8);
     out.put_varint(bytes[k]);
   }
@@ -305,10 +326,7 @@ void encode_codes(std::span<const I> codes, Writer& out) {
   out.put(Mode::coded);
   const Lengths lengths = limited_lengths(counts);
   write_lengths(lengths, out);
-  const auto canonical = canonical_codes(lengths);
-  EncodeTable table;
-  for (size_t s = 0; s < kSymbols; ++s) table[s] = u32(canonical[s]) << 8 | lengths[s];
-  encode_streams(std::span<const u8>(tokens), stream_counts, table, out);
+  encode_streams(std::span<const u8>(tokens), stream_counts, encode_table(lengths), out);
 }
 
 template <class I>
