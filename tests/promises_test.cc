@@ -184,6 +184,21 @@ TEST(Specials, DeclaredFillValuesSurvive) {
   EXPECT_THROW(compress(values.data(), shape, options), Error);
 }
 
+TEST(Specials, FillValuesBehindTheEndOfATypeAreRefused) {
+  const auto check = [](auto zero, double behind) {
+    const std::vector values(4, zero);
+    CompressOptions options;
+    options.bound = Bound::abs(1);
+    options.fills = {behind};
+    EXPECT_THROW(compress(view_of(values.data(), {4}), options), Error) << behind;
+  };
+  check(i64(0), 0x1p63);
+  check(u64(0), 0x1p64);
+  check(u64(0), -1);
+  check(i8(0), 128);
+  check(i8(0), -129);
+}
+
 TEST(Specials, ASingleOutlierIsNoFillValue) {
   auto values = make_field<float>({1000}, Texture::smooth);
   values[10] = 1e20f;

@@ -85,7 +85,7 @@ NpyHeader parse_npy(std::span<const std::byte> file, const std::optional<DType>&
 void check_size(const std::string& path, size_t bytes, DType dtype, const Shape& shape) {
   const u64 expected = shape.size() * size_of(dtype);
   if (bytes != expected)
-    fail_usage(fmt::format("'{}' has {} bytes, but {} values of {} ({}) need {}", path, bytes,
+    fail_argument(fmt::format("'{}' has {} bytes, but {} values of {} ({}) need {}", path, bytes,
                            shape.size(), name_of(dtype), to_string(shape), expected));
 }
 
@@ -203,9 +203,9 @@ ArrayFile open_array(const std::string& path, const ArrayOptions& options) {
   if (file->bytes().empty() && !(shape && shape->size() == 0)) fail_io("'" + path + "' is empty");
   const std::string what = path == "-" ? "standard input" : "'" + path + "'";
   if (!dtype)
-    fail_usage("the element type of " + what + " is not known: give --dtype, e.g. --dtype f32");
+    fail_argument("the element type of " + what + " is not known: give --dtype, e.g. --dtype f32");
   if (!shape)
-    fail_usage("the shape of " + what + " is not known: give --shape, e.g. --shape 100x500x500");
+    fail_argument("the shape of " + what + " is not known: give --shape, e.g. --shape 100x500x500");
   check_size(path, file->bytes().size(), *dtype, *shape);
   return {View(file->bytes().data(), *dtype, *shape), file, nullptr};
 }

@@ -34,7 +34,7 @@ struct Bench {
   WorkOptions work;
 
   void run() const {
-    if (repeat == 0) fail_usage("--repeat must be at least 1");
+    if (repeat == 0) fail_argument("--repeat must be at least 1");
     std::vector<Row> rows;
     for (const std::string& recipe : recipes) {
       Row row;
@@ -46,7 +46,7 @@ struct Bench {
       rows.push_back(std::move(row));
     }
     const ArrayFile in = open_array(input, array);
-    if (in.view.shape.size() == 0) fail_usage("the array is empty");
+    if (in.view.shape.size() == 0) fail_argument("the array is empty");
     Array original(in.view.dtype, in.view.shape), decoded(in.view.dtype, in.view.shape);
     copy(in.view, original.view());
     copy(in.view, decoded.view());  // touches its pages

@@ -35,7 +35,7 @@ Bound BoundOptions::bound() const {
   if (l2) bound.add(BoundKind::l2, *l2);
   if (lossless) bound.add(BoundKind::lossless, 0);
   if (bound.limits().empty())
-    fail_usage("a bound is needed: --abs E, --rel E, --psnr DB, --l2 E or --lossless");
+    fail_argument("a bound is needed: --abs E, --rel E, --psnr DB, --l2 E or --lossless");
   return bound;
 }
 
@@ -107,11 +107,11 @@ Shape parse_shape(const std::string& text) {
     u64 extent = 0;
     const auto [next, error] = std::from_chars(from, end, extent);
     if (error != std::errc())
-      fail_usage("'" + text + "' is not a shape; write it like 100x500x500");
+      fail_argument("'" + text + "' is not a shape; write it like 100x500x500");
     extents.push_back(extent);
     if (next == end) return Shape(std::span<const u64>(extents));
     if (*next != 'x' && *next != ',')
-      fail_usage("'" + text + "' is not a shape; write it like 100x500x500");
+      fail_argument("'" + text + "' is not a shape; write it like 100x500x500");
     from = next + 1;
   }
 }
@@ -119,7 +119,7 @@ Shape parse_shape(const std::string& text) {
 DType parse_dtype(const std::string& text) {
   for (u8 id = 1; is_dtype(id); ++id)
     if (name_of(DType(id)) == text) return DType(id);
-  fail_usage("there is no element type '" + text +
+  fail_argument("there is no element type '" + text +
              "'; there are f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64");
 }
 
@@ -135,7 +135,7 @@ u64 parse_bytes(const std::string& text) {
   const bool known = unit.empty() || unit == "B" ||
                      std::string_view("KMGT").find(unit[0]) != std::string_view::npos;
   if (error != std::errc() || !known || !(value >= 1 && value < 1e18))
-    fail_usage("'" + text + "' is not an amount of memory; write it like 512M");
+    fail_argument("'" + text + "' is not an amount of memory; write it like 512M");
   return u64(value);
 }
 

@@ -35,10 +35,6 @@ struct Ended {
   Exit code;
 };
 
-[[noreturn]] inline void fail_usage(const std::string& message) {
-  throw Error(Errc::invalid_argument, message);
-}
-
 // --abs, --rel, --psnr, --l2, --lossless
 struct BoundOptions {
   std::optional<double> abs, rel, psnr, l2;

@@ -15,7 +15,7 @@ struct Compress {
   WorkOptions work;
 
   void run() const {
-    if (!recipe.empty() && !preset.empty()) fail_usage("give --preset or --recipe, not both");
+    if (!recipe.empty() && !preset.empty()) fail_argument("give --preset or --recipe, not both");
     CompressOptions options;
     options.bound = bound.bound();
     if (!recipe.empty()) options.recipe = recipe;

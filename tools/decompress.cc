@@ -19,7 +19,7 @@ Region parse_region(const std::string& text, const Shape& shape) {
   std::vector<std::string> parts = CLI::detail::split(text, ',');
   if (text.empty()) parts.clear();
   if (parts.size() > shape.rank())
-    fail_usage(
+    fail_argument(
         fmt::format("the region '{}' has more axes than the array {}", text, to_string(shape)));
   for (size_t axis = 0; axis < shape.rank(); ++axis) {
     const std::string part = axis < parts.size() ? parts[axis] : ":";
@@ -28,17 +28,17 @@ Region parse_region(const std::string& text, const Shape& shape) {
       if (digits.empty() && colon != std::string::npos) return fallback;
       i64 value = 0;
       if (!detail::parse_number(std::string_view(digits), value))
-        fail_usage("'" + part + "' is not a range; write it like 0:10, : or 250");
+        fail_argument("'" + part + "' is not a range; write it like 0:10, : or 250");
       if (value < 0) value += i64(shape[axis]);
       if (value < 0 || u64(value) > shape[axis])
-        fail_usage(fmt::format("'{}' is outside axis {} of extent {}", part, axis, shape[axis]));
+        fail_argument(fmt::format("'{}' is outside axis {} of extent {}", part, axis, shape[axis]));
       return u64(value);
     };
     const u64 begin = index(part.substr(0, colon), 0);
     const u64 end =
         colon == std::string::npos ? begin + 1 : index(part.substr(colon + 1), shape[axis]);
     if (end <= begin || end > shape[axis])
-      fail_usage(
+      fail_argument(
           fmt::format("'{}' selects nothing of axis {} of extent {}", part, axis, shape[axis]));
     region.box.first[axis] = begin;
     extents[axis] = end - begin;
@@ -139,7 +139,7 @@ struct Decompress {
     if (!output.empty()) return output;
     if (input == "-") return "-";
     if (input.ends_with(".lwy")) return input.substr(0, input.size() - 4);
-    fail_usage("where to? give -o OUT");
+    fail_argument("where to? give -o OUT");
   }
 
   static void print_json(const Region& region, const Header& header, const DecompressReport& report,

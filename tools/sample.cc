@@ -19,7 +19,7 @@ struct Sample {
     if (found == kinds.end()) {
       std::string names;
       for (const SampleKind& k : kinds) names += (names.empty() ? "" : ", ") + std::string(k.name);
-      fail_usage("there is no sample '" + kind + "'; there are " + names);
+      fail_argument("there is no sample '" + kind + "'; there are " + names);
     }
     const Shape extents = parse_shape(shape.empty() ? found->default_shape : shape);
     const DType type = dtype.empty() ? found->dtype : parse_dtype(dtype);

@@ -61,7 +61,7 @@ struct Verify {
   void check_against(const StreamReader& stream, const View& truth, Finding& finding) const {
     const Header& header = stream.header();
     if (truth.dtype != header.dtype || !(truth.shape == header.shape))
-      fail_usage(fmt::format("the stream holds {} {}, the original is {} {}", name_of(header.dtype),
+      fail_argument(fmt::format("the stream holds {} {}, the original is {} {}", name_of(header.dtype),
                              to_string(header.shape), name_of(truth.dtype),
                              to_string(truth.shape)));
     for_each_slab(stream, [&](const Box& box, const View& decoded) {

@@ -25,6 +25,10 @@ class Error : public std::runtime_error {
   Errc code_;
 };
 
+[[noreturn]] inline void fail_argument(const std::string& message) {
+  throw Error(Errc::invalid_argument, message);
+}
+
 [[noreturn]] inline void fail_corrupt(const char* what) {
   throw Error(Errc::corrupt, std::string("damaged stream: ") + what);
 }

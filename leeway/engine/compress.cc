@@ -21,7 +21,7 @@ u64 fill_bits(double fill, DType dtype) {
   return visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (!is_floating<T>) {
       if (!(fill >= double(std::numeric_limits<T>::min()) &&
-            fill <= double(std::numeric_limits<T>::max()) && fill == std::floor(fill)))
+            fill < std::ldexp(1.0, std::numeric_limits<T>::digits) && fill == std::floor(fill)))
         fail_argument("the fill value " + detail::number_text(fill) + " is not of type " +
                       std::string(name_of(dtype)));
     }

@@ -10,10 +10,6 @@
 
 namespace leeway {
 
-[[noreturn]] inline void fail_argument(const std::string& message) {
-  throw Error(Errc::invalid_argument, message);
-}
-
 // Where several threads may report.
 class Meter {
  public:
@@ -32,8 +28,8 @@ class Meter {
   std::mutex mutex_;
 };
 
-inline constexpr u64 kWorkingCopies =
-    5;  // buffers of the size of a chunk that a worker holds at its peak
+// Buffers of the size of a chunk that a worker holds at its peak.
+inline constexpr u64 kWorkingCopies = 5;
 
 inline unsigned affordable_threads(const Execution& execution, u64 chunk_bytes) {
   if (execution.memory == 0) return std::max(1u, execution.threads);

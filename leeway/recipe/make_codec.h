@@ -35,7 +35,7 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
     });
   });
   if (!transform)
-    fail_recipe("'" + predictor->name + "' cannot stand " + (predicts_first ? "before" : "behind") +
+    fail_argument("'" + predictor->name + "' cannot stand " + (predicts_first ? "before" : "behind") +
                 " the quantizer");
   return transform;
 }

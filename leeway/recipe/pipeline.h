@@ -7,7 +7,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "leeway/core/export.h"
 #include "leeway/preprocess/mask.h"

@@ -24,7 +24,7 @@ StageCall parse_stage(std::string_view text) {
                  colon == std::string_view::npos ? "" : std::string(text.substr(colon + 1)),
                  Kind::predictor};
   if (colon != std::string_view::npos && call.params.empty())
-    fail_recipe("stage '" + call.name + "': nothing follows the ':'");
+    fail_argument("stage '" + call.name + "': nothing follows the ':'");
   const bool known = with_stage(AllStages{}, call, [&]<class S>(const S& stage) {
     call.kind = S::kKind;
     call.params = print_params(stage.params);
@@ -34,7 +34,7 @@ StageCall parse_stage(std::string_view text) {
   for (const StageInfo& info : all_stages())
     names += (names.empty() ? "" : ", ") + std::string(info.name);
   for (const NamedRecipe& named : kNamed) names += ", " + std::string(named.name);
-  fail_recipe((call.name.empty() ? "a stage is missing"
+  fail_argument((call.name.empty() ? "a stage is missing"
                                  : "there is no stage or recipe '" + call.name + "'") +
               "; there are: " + names);
 }
@@ -46,14 +46,14 @@ void check_order(const Recipe& recipe) {
   for (size_t i = 1; i < recipe.stages.size(); ++i) {
     const StageCall &before = recipe.stages[i - 1], &stage = recipe.stages[i];
     if (place_of(before.kind) > place_of(stage.kind))
-      fail_recipe("'" + stage.name + "' (" + std::string(kKindNames[int(stage.kind)]) +
+      fail_argument("'" + stage.name + "' (" + std::string(kKindNames[int(stage.kind)]) +
                   ") cannot follow '" + before.name + "' (" +
                   std::string(kKindNames[int(before.kind)]) +
                   "); the order is preprocessors, predictor and quantizer, encoder, lossless");
   }
   for (const Kind kind : {Kind::predictor, Kind::quantizer, Kind::encoder})
     if (std::ranges::count(recipe.stages, kind, &StageCall::kind) > 1)
-      fail_recipe("a recipe has at most one " + std::string(kKindNames[int(kind)]));
+      fail_argument("a recipe has at most one " + std::string(kKindNames[int(kind)]));
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ std::vector<StageInfo> all_stages() {
 }
 
 Recipe parse_recipe(std::string_view text) {
-  if (text.empty()) fail_recipe("the recipe is empty");
+  if (text.empty()) fail_argument("the recipe is empty");
   for (const NamedRecipe& named : kNamed)
     if (named.name == text) return parse_recipe(named.recipe);
   Recipe recipe;

@@ -22,10 +22,6 @@ inline std::vector<std::string_view> split(std::string_view text, char separator
   }
 }
 
-[[noreturn]] inline void fail_recipe(const std::string& message) {
-  throw Error(Errc::invalid_argument, message);
-}
-
 template <class S>
 S configured(std::string_view params) {
   S stage;
@@ -33,7 +29,7 @@ S configured(std::string_view params) {
   for (const std::string_view assignment : split(params, ',')) {
     const size_t equals = assignment.find('=');
     if (equals == std::string_view::npos)
-      fail_recipe("stage '" + std::string(S::kName) + "': expected key=number, not '" +
+      fail_argument("stage '" + std::string(S::kName) + "': expected key=number, not '" +
                   std::string(assignment) + "'");
     set_param(stage.params, S::kName, assignment.substr(0, equals), assignment.substr(equals + 1));
   }
