@@ -51,6 +51,14 @@ struct BasicView {
       position += std::ptrdiff_t(index[axis]) * strides[axis];
     return position;
   }
+  // Without axes of extent 1.
+  BasicView squeezed() const {
+    BasicView view(data, dtype, shape.squeezed(), Strides{});
+    size_t axis = 0;
+    for (size_t k = 0; k < shape.rank(); ++k)
+      if (shape[k] != 1) view.strides[axis++] = strides[k];
+    return view;
+  }
   // The part inside `box`.
   BasicView part(const Box& box) const { return {at(box.first), dtype, box.shape, strides}; }
 };
@@ -67,10 +75,28 @@ MutableView mutable_view_of(T* data, const Shape& shape) {
   return {reinterpret_cast<std::byte*>(data), dtype_of<T>(), shape};
 }
 
-// Calls f(pointer, count, stride in bytes) for every row of the view, in row-major order. Trailing
-// axes that lie contiguous in memory are joined into one long row.
+// Rows of equal length at equal distance; steps are in bytes.
+template <class Byte>
+struct Plane {
+  Byte* data;
+  size_t rows;
+  std::ptrdiff_t row_step;
+  size_t length;
+  std::ptrdiff_t step;
+
+  size_t size() const { return rows * length; }
+  // Whether rows can be read as arrays of T.
+  template <class T>
+  bool holds_rows_of() const {
+    return step == sizeof(T) &&
+           (reinterpret_cast<std::uintptr_t>(data) | std::uintptr_t(row_step)) % alignof(T) == 0;
+  }
+};
+
+// Calls f(plane) for all planes of the view, in row-major order. Trailing axes that lie contiguous
+// in memory are joined into one long row.
 template <class Byte, class F>
-void for_each_row(const BasicView<Byte>& view, F&& f) {
+void for_each_plane(const BasicView<Byte>& view, F&& f) {
   if (view.shape.size() == 0) return;
   const auto value_bytes = std::ptrdiff_t(size_of(view.dtype));
   size_t inner = view.shape.rank() > 0 ? 1 : 0;
@@ -82,8 +108,21 @@ void for_each_row(const BasicView<Byte>& view, F&& f) {
     count *= view.shape[axis];
     ++inner;
   }
-  for_each_outer(view.shape, inner,
-                 [&](const Index& index) { f(view.at(index), size_t(count), stride); });
+  if (inner == view.shape.rank()) return f(Plane<Byte>{view.data, 1, 0, size_t(count), stride});
+  const size_t axis = view.shape.rank() - 1 - inner;
+  for_each_outer(view.shape, inner + 1, [&](const Index& index) {
+    f(Plane<Byte>{view.at(index), size_t(view.shape[axis]), view.strides[axis], size_t(count),
+                  stride});
+  });
+}
+
+// Calls f(pointer, count, stride in bytes) for every row of every plane.
+template <class Byte, class F>
+void for_each_row(const BasicView<Byte>& view, F&& f) {
+  for_each_plane(view, [&](const Plane<Byte>& plane) {
+    Byte* row = plane.data;
+    for (size_t r = 0; r < plane.rows; ++r, row += plane.row_step) f(row, plane.length, plane.step);
+  });
 }
 
 namespace detail {
@@ -101,20 +140,28 @@ inline void copy_row(const std::byte* from, std::ptrdiff_t from_stride, std::byt
 
 }  // namespace detail
 
+// Asks for the rows after the next: short ones far apart are more than the processor foresees.
+inline void prefetch_row(const void* row, std::ptrdiff_t row_step, size_t bytes) {
+  const auto ahead = reinterpret_cast<std::uintptr_t>(row) + 2 * std::uintptr_t(row_step);
+  for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(reinterpret_cast<const void*>(ahead + i));
+}
+
+// Copies the values of a plane, of so many bytes each, to contiguous memory.
+inline void gather(const Plane<const std::byte>& plane, size_t bytes, std::byte* to) {
+  const std::byte* row = plane.data;
+  for (size_t r = 0; r < plane.rows; ++r, row += plane.row_step, to += plane.length * bytes) {
+    if (r + 2 < plane.rows) prefetch_row(row, plane.row_step, plane.length * bytes);
+    detail::copy_row(row, plane.step, to, std::ptrdiff_t(bytes), plane.length, bytes);
+  }
+}
+
 // Copies the values of the view, in row-major order, to contiguous memory.
 inline void gather(const View& view, void* to) {
   const size_t bytes = size_of(view.dtype);
   auto* out = static_cast<std::byte*>(to);
-  std::ptrdiff_t ahead = 0;  // from a row to the one after the next, which is fetched early: short
-  const std::byte* before = nullptr;  // rows far apart are more than the processor foresees
-  for_each_row(view, [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {
-    if (before) ahead = 2 * (row - before);
-    before = row;
-    const auto next = reinterpret_cast<std::uintptr_t>(row) + std::uintptr_t(ahead);
-    for (size_t i = 0; i < count * bytes; i += 64)
-      __builtin_prefetch(reinterpret_cast<const void*>(next + i));
-    detail::copy_row(row, stride, out, std::ptrdiff_t(bytes), count, bytes);
-    out += count * bytes;
+  for_each_plane(view, [&](const Plane<const std::byte>& plane) {
+    gather(plane, bytes, out);
+    out += plane.size() * bytes;
   });
 }
 

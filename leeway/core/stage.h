@@ -79,10 +79,10 @@ concept IntegerPredictor = Stage<S> &&
 };
 
 // 3. at<T>(bound) gives the grid of one bound. quantize() finds the code of a value, leaves in the
-// value
-//    exactly what recover() will put there, and says false if no code keeps the bound. The array
-//    forms do the same with prediction 0: values without a code are kept as patches and get the
-//    code before them. Both return the largest error.
+//    value exactly what recover() will put there, and says false if no code keeps the bound. The
+//    array form does the same with prediction 0, from a first value on: values without a code are
+//    kept as patches and get the code before them. It returns the largest error. A grid may also
+//    offer quantize_plane(), which takes values straight from the caller's array, for speed.
 template <class S, class T>
 concept Quantizer = Stage<S> && S::kKind ==
                     Kind::quantizer&& requires(const S s, T& value, Code<T>& code,
@@ -90,7 +90,7 @@ concept Quantizer = Stage<S> && S::kKind ==
                                                Patches<T>& exact) {
   { s.template at<T>(1.0).quantize(value, Predicted<T>{}, code) } -> std::same_as<bool>;
   { s.template at<T>(1.0).recover(Predicted<T>{}, code) } -> std::same_as<T>;
-  { s.template at<T>(1.0).quantize(values, codes, exact) } -> std::same_as<double>;
+  { s.template at<T>(1.0).quantize(values, codes, exact, size_t(0)) } -> std::same_as<double>;
   s.template at<T>(1.0).recover(codes, values);
 };
 

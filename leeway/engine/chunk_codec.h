@@ -51,17 +51,18 @@ class TypedChunkCodec final : public ChunkCodec {
 
   ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
                        void* values) const override {
-    const Field<T> field{static_cast<T*>(values), chunk.shape.squeezed()};
-    gather(chunk, values);
-    if (is_constant(field)) {
+    const View source = chunk.squeezed();
+    const Field<T> field{static_cast<T*>(values), source.shape};
+    if (is_constant(source)) {
+      gather(source, values);
       out.put(Payload::constant);
       out.put(field.data[0]);
       return {.special = mask.is_special(field.data[0]) ? field.size() : 0};
     }
-    if (!(bound > 0)) return compress_exactly(field, mask, out);
+    if (!(bound > 0)) return compress_exactly(source, field, mask, out);
     const size_t start = out.size();
     out.put(Payload::coded);
-    ChunkReport report = recipe_.compress(field, bound, mask, out);
+    ChunkReport report = recipe_.compress(source, field, bound, mask, out);
     const bool holds = keeps_bound(chunk, field, bound, mask, report);
     const size_t bytes = out.size() - start;
     const bool pays =
@@ -69,9 +70,9 @@ class TypedChunkCodec final : public ChunkCodec {
     if (holds && pays) return report;
 
     Buffer<T> original(field.size());
-    gather(chunk, original.data());
     Writer exact;
-    const ChunkReport exact_report = compress_exactly({original.data(), field.shape}, mask, exact);
+    const ChunkReport exact_report =
+        compress_exactly(source, {original.data(), field.shape}, mask, exact);
     if (holds && bytes <= exact.size()) return report;
     out.truncate(start);
     out.put_bytes(exact.bytes());
@@ -81,7 +82,7 @@ class TypedChunkCodec final : public ChunkCodec {
 
   void measure(void* values, const Shape& shape, double bound, const Mask& mask) const override {
     const Field<T> field{static_cast<T*>(values), shape};
-    if (!is_constant(field)) recipe_.measure(field, bound, mask);
+    if (!is_constant(view_of(field.data, shape))) recipe_.measure(field, bound, mask);
   }
 
   void decompress(ByteView payload, const Shape& shape, double bound, void* values) const override {
@@ -104,15 +105,20 @@ class TypedChunkCodec final : public ChunkCodec {
   }
 
  private:
-  static bool is_constant(Field<T> field) {
-    const Bits<T> first = bits_of(field.data[0]);
-    return std::ranges::all_of(field.values(), [&](T value) { return bits_of(value) == first; });
+  static bool is_constant(const View& chunk) {
+    bool constant = true;
+    for_each_row(chunk, [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {
+      for (size_t i = 0; i < count && constant; ++i, row += stride)
+        constant = std::memcmp(row, chunk.data, sizeof(T)) == 0;
+    });
+    return constant;
   }
 
-  ChunkReport compress_exactly(Field<T> field, const Mask& mask, Writer& out) const {
+  ChunkReport compress_exactly(const View& source, Field<T> field, const Mask& mask,
+                               Writer& out) const {
     const size_t start = out.size();
     out.put(Payload::lossless);
-    const ChunkReport report = lossless_.compress(field, 0, mask, out);
+    const ChunkReport report = lossless_.compress(source, field, 0, mask, out);
     if (out.size() - start > field.values().size_bytes()) {
       out.truncate(start);
       out.put(Payload::stored);

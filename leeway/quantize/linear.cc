@@ -41,6 +41,45 @@ size_t quantize(const LinearGrid<T>& grid, T* x, size_t n, Code<T>* q, double& m
 }
 
 template <class T>
+bool quantize_plane(const LinearGrid<T>& grid, const Plane<const std::byte>& plane, T* x,
+                    Code<T>* q, double& max_error) {
+  const hn::ScalableTag<T> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  constexpr bool is_float = sizeof(T) == 4;
+  const auto inverse = hn::Set(d, is_float ? T(grid.short_inverse) : T(grid.inverse));
+  const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
+  const auto limit = hn::Set(d, is_float ? T(grid.short_limit) : T(grid.limit));
+  const auto max_code = hn::Set(d, is_float ? T(grid.kShortCode) : T(grid.kMaxCode / 2));
+  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
+  if (plane.length < hn::Lanes(d)) return false;
+  auto worst = hn::Zero(d);
+  auto odd = hn::Ne(worst, worst);
+  const std::byte* row = plane.data;
+  for (size_t r = 0; r < plane.rows; ++r, row += plane.row_step, x += plane.length, q += plane.length) {
+    const T* from = reinterpret_cast<const T*>(row);
+    prefetch_row(row, plane.row_step, plane.length * sizeof(T));
+    const auto one = [&](size_t i) HWY_ATTR {
+      const auto vx = hn::LoadU(d, from + i);
+      const auto t = hn::Mul(vx, inverse);
+      const auto shifted = hn::Add(t, magic);
+      const auto y = hn::Mul(hn::Sub(shifted, magic), step);
+      const auto error = hn::Abs(hn::Sub(vx, y));
+      // Not by Max, which may lose a NaN.
+      odd = hn::Or(odd, hn::Not(hn::Le(hn::Abs(t), max_code)));
+      worst = hn::Max(worst, error);
+      hn::StoreU(y, d, x + i);
+      hn::StoreU(hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic)), di, q + i);
+    };
+    size_t i = 0;
+    for (; i + hn::Lanes(d) <= plane.length; i += hn::Lanes(d)) one(i);
+    if (i < plane.length) one(plane.length - hn::Lanes(d));
+  }
+  if (!hn::AllFalse(d, odd) || !hn::AllTrue(d, hn::Le(worst, limit))) return false;
+  max_error = std::max(max_error, double(hn::GetLane(hn::MaxOfLanes(d, worst))));
+  return true;
+}
+
+template <class T>
 size_t recover(const LinearGrid<T>& grid, const Code<T>* q, size_t n, T* x) {
   const hn::ScalableTag<T> d;
   const hn::RebindToSigned<decltype(d)> di;
@@ -68,6 +107,14 @@ size_t quantize_f64(const LinearGrid<double>& grid, double* x, size_t n, i64* q,
                     double& max_error) {
   return quantize(grid, x, n, q, max_error);
 }
+bool quantize_plane_f32(const LinearGrid<float>& grid, const Plane<const std::byte>& plane,
+                        float* x, i32* q, double& max_error) {
+  return quantize_plane(grid, plane, x, q, max_error);
+}
+bool quantize_plane_f64(const LinearGrid<double>& grid, const Plane<const std::byte>& plane,
+                        double* x, i64* q, double& max_error) {
+  return quantize_plane(grid, plane, x, q, max_error);
+}
 size_t recover_f32(const LinearGrid<float>& grid, const i32* q, size_t n, float* x) {
   return recover(grid, q, n, x);
 }
@@ -83,6 +130,8 @@ namespace leeway {
 
 HWY_EXPORT(quantize_f32);
 HWY_EXPORT(quantize_f64);
+HWY_EXPORT(quantize_plane_f32);
+HWY_EXPORT(quantize_plane_f64);
 HWY_EXPORT(recover_f32);
 HWY_EXPORT(recover_f64);
 
@@ -93,6 +142,14 @@ size_t kernel::quantize(const LinearGrid<float>& grid, float* x, size_t n, i32* 
 size_t kernel::quantize(const LinearGrid<double>& grid, double* x, size_t n, i64* q,
                         double& max_error) {
   return HWY_DYNAMIC_DISPATCH(quantize_f64)(grid, x, n, q, max_error);
+}
+bool kernel::quantize_plane(const LinearGrid<float>& grid, const Plane<const std::byte>& plane,
+                            float* x, i32* q, double& max_error) {
+  return HWY_DYNAMIC_DISPATCH(quantize_plane_f32)(grid, plane, x, q, max_error);
+}
+bool kernel::quantize_plane(const LinearGrid<double>& grid, const Plane<const std::byte>& plane,
+                            double* x, i64* q, double& max_error) {
+  return HWY_DYNAMIC_DISPATCH(quantize_plane_f64)(grid, plane, x, q, max_error);
 }
 size_t kernel::recover(const LinearGrid<float>& grid, const i32* q, size_t n, float* x) {
   return HWY_DYNAMIC_DISPATCH(recover_f32)(grid, q, n, x);

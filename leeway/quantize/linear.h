@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "leeway/core/distance.h"
@@ -54,6 +55,14 @@ LEEWAY_EXPORT size_t quantize(const LinearGrid<float>& grid, float* x, size_t n,
                               double& max_error);
 LEEWAY_EXPORT size_t quantize(const LinearGrid<double>& grid, double* x, size_t n, i64* q,
                               double& max_error);
+// All values of a plane of rows of T, to x and q; says whether each has a code. If not, x and q
+// mean nothing.
+LEEWAY_EXPORT bool quantize_plane(const LinearGrid<float>& grid,
+                                  const Plane<const std::byte>& plane, float* x, i32* q,
+                                  double& max_error);
+LEEWAY_EXPORT bool quantize_plane(const LinearGrid<double>& grid,
+                                  const Plane<const std::byte>& plane, double* x, i64* q,
+                                  double& max_error);
 LEEWAY_EXPORT size_t recover(const LinearGrid<float>& grid, const i32* q, size_t n, float* x);
 LEEWAY_EXPORT size_t recover(const LinearGrid<double>& grid, const i64* q, size_t n, double* x);
 
@@ -111,9 +120,19 @@ struct LinearGrid<T> {
     return quantize(x, Predicted<T>(0), q);
   }
 
-  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const {
+  bool quantize_plane(const Plane<const std::byte>& plane, T* values, Code<T>* codes,
+                      double& max_error) const {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+      return plane.holds_rows_of<T>() &&
+             kernel::quantize_plane(*this, plane, values, codes, max_error);
+    else
+      return false;
+  }
+
+  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
+                  size_t first = 0) const {
     double max_error = 0;
-    for (size_t i = 0; i < values.size();) {
+    for (size_t i = first; i < values.size();) {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
         i += kernel::quantize(*this, values.data() + i, values.size() - i, codes.data() + i,
                               max_error);
@@ -172,9 +191,10 @@ struct LinearGrid<T> {
     return true;
   }
 
-  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact) const {
+  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
+                  size_t first = 0) const {
     u64 max_error = 0;
-    for (size_t i = 0; i < values.size(); ++i) {
+    for (size_t i = first; i < values.size(); ++i) {
       const T x = values[i];
       codes[i] = Code<T>(x);
       if (half == 0) continue;  // the code is the value, modulo 2^32 or 2^64

@@ -145,11 +145,12 @@ struct Pipeline {
   std::unique_ptr<AnyEncoder> encoder;
   std::vector<std::unique_ptr<AnyLossless>> lossless;
 
-  // Appends the body to `out`, leaves in `field` what decompress() will give.
-  ChunkReport compress(Field<T> field, double bound, const Mask& mask, Writer& out) const {
+  // Appends the body of `chunk` to `out`, leaves in `field` what decompress() will give.
+  ChunkReport compress(const View& chunk, Field<T> field, double bound, const Mask& mask,
+                       Writer& out) const {
     Writer body;
     Codes<Code<T>> codes;
-    const ChunkReport report = reduce(field, bound, mask, body, codes);
+    const ChunkReport report = reduce(chunk, field, bound, mask, body, codes);
     encoder->encode(std::span<const Code<T>>(codes.values), codes.contexts, body);
     pack(std::move(body), out);
     return report;
@@ -159,7 +160,7 @@ struct Pipeline {
   ChunkReport measure(Field<T> field, double bound, const Mask& mask) const {
     Writer body;
     Codes<Code<T>> codes;
-    return reduce(field, bound, mask, body, codes);
+    return reduce(view_of(field.data, field.shape), field, bound, mask, body, codes);
   }
 
   void decompress(ByteView packed, double bound, Field<T> field) const {
@@ -203,9 +204,13 @@ struct Pipeline {
   }
 
   // Everything before coding: the sections of the body but the last, and the codes.
-  ChunkReport reduce(Field<T> field, double bound, const Mask& mask, Writer& body,
+  ChunkReport reduce(View source, Field<T> field, double bound, const Mask& mask, Writer& body,
                      Codes<Code<T>>& codes) const {
     ChunkReport report;
+    if (mask.is_needed || !preprocessors.empty()) {
+      if (!is_in_place(source, field)) gather(source, field.data);
+      source = view_of(field.data, field.shape);
+    }
     Writer masked;
     std::vector<u8> special = mask.forward(field, masked);
     report.special = u64(std::ranges::count(special, u8(1)));
@@ -217,7 +222,7 @@ struct Pipeline {
       put_section(body, sides[i].bytes());
     }
     Patches<T> exact;
-    report.max_error = transform->forward(field, bound, special, codes, exact);
+    report.max_error = transform->forward(source, field, bound, special, codes, exact);
     report.exact = exact.count();
     Writer patches;
     exact.write(patches);

@@ -36,13 +36,20 @@ template <class T>
 class Transform {
  public:
   virtual ~Transform() = default;
-  // Leaves in `field` exactly what backward() will give. Returns the largest error. `special` is
-  // empty or says which values do not matter, because the mask will put them back.
-  virtual double forward(Field<T> field, double bound, std::span<const u8> special,
-                         Codes<Code<T>>& codes, Patches<T>& exact) const = 0;
+  // Takes the values of `source`, an array of the field's type and shape that may be the field
+  // itself. Leaves in `field` exactly what backward() will give. Returns the largest error.
+  // `special` is empty or says which values do not matter, because the mask will put them back.
+  virtual double forward(const View& source, Field<T> field, double bound,
+                         std::span<const u8> special, Codes<Code<T>>& codes,
+                         Patches<T>& exact) const = 0;
   virtual void backward(Field<T> field, double bound, CodeSource<Code<T>>& codes,
                         const Patches<T>& exact) const = 0;
 };
+
+template <class T>
+bool is_in_place(const View& source, Field<T> field) {
+  return source.data == reinterpret_cast<const std::byte*>(field.data);
+}
 
 // Quantize, then predict on integers.
 template <class T, class Q, class P>
@@ -51,11 +58,22 @@ class Dual final : public Transform<T> {
   Dual(Q quantizer, P predictor)
       : quantizer_(std::move(quantizer)), predictor_(std::move(predictor)) {}
 
-  double forward(Field<T> field, double bound, std::span<const u8>, Codes<Code<T>>& codes,
-                 Patches<T>& exact) const override {
+  double forward(const View& source, Field<T> field, double bound, std::span<const u8>,
+                 Codes<Code<T>>& codes, Patches<T>& exact) const override {
     codes.values = Buffer<Code<T>>(field.size());
-    const double max_error =
-        quantizer_.template at<T>(bound).quantize(field.values(), std::span(codes.values), exact);
+    const auto grid = quantizer_.template at<T>(bound);
+    const bool in_place = is_in_place(source, field);
+    double max_error = 0;
+    size_t done = 0;
+    for_each_plane(source, [&](const Plane<const std::byte>& plane) {
+      const size_t first = std::exchange(done, done + plane.size());
+      if constexpr (requires { grid.quantize_plane(plane, field.data, codes.values.data(), max_error); })
+        if (!in_place && grid.quantize_plane(plane, field.data + first, codes.values.data() + first, max_error))
+          return;
+      if (!in_place) gather(plane, sizeof(T), reinterpret_cast<std::byte*>(field.data + first));
+      const std::span<Code<T>> all = codes.values;
+      max_error = std::max(max_error, grid.quantize(field.values().first(done), all.first(done), exact, first));
+    });
     predictor_.forward(integers(codes.values, field.shape));
     return max_error;
   }
@@ -86,8 +104,9 @@ class Feedback final : public Transform<T> {
   Feedback(P predictor, Q quantizer)
       : predictor_(std::move(predictor)), quantizer_(std::move(quantizer)) {}
 
-  double forward(Field<T> field, double bound, std::span<const u8> special, Codes<Code<T>>& codes,
-                 Patches<T>& exact) const override {
+  double forward(const View& source, Field<T> field, double bound, std::span<const u8> special,
+                 Codes<Code<T>>& codes, Patches<T>& exact) const override {
+    if (!is_in_place(source, field)) gather(source, field.data);
     codes.values = Buffer<Code<T>>(field.size());
     Quantize visit{quantizer_.template at<T>(bound), field.data,
                    special.empty() ? nullptr : special.data(), codes};
