@@ -9,6 +9,7 @@
 
 #include "leeway/core/hash.h"
 #include "leeway/encode/huffman.h"
+#include "leeway/encode/pack.h"
 #include "leeway/leeway.hpp"
 #include "leeway/lossless/zstd.h"
 
@@ -39,7 +40,8 @@ std::vector<i32> residuals() {
   std::vector<i32> codes(values.size());
   Patches<float> exact;
   LinearGrid<float>(1e-3).quantize(std::span(values), std::span(codes), exact);
-  Lorenzo().forward(Field<u32>{reinterpret_cast<u32*>(codes.data()), kShape});
+  Writer side;
+  Lorenzo().forward(Field<u32>{reinterpret_cast<u32*>(codes.data()), kShape}, side);
   return codes;
 }
 
@@ -85,42 +87,54 @@ BENCHMARK(linear_recover);
 
 void lorenzo_forward(benchmark::State& state) {
   std::vector<u32> codes(size_t(kShape.size()), 3);
-  for (auto _ : state) Lorenzo().forward(Field<u32>{codes.data(), kShape});
+  Writer side;
+  for (auto _ : state) Lorenzo().forward(Field<u32>{codes.data(), kShape}, side);
   count_bytes<float>(state);
 }
 BENCHMARK(lorenzo_forward);
 
 void lorenzo_backward(benchmark::State& state) {
   std::vector<u32> codes(size_t(kShape.size()), 3);
-  for (auto _ : state) Lorenzo().backward(Field<u32>{codes.data(), kShape});
+  Reader side({});
+  for (auto _ : state) Lorenzo().backward(Field<u32>{codes.data(), kShape}, side);
   count_bytes<float>(state);
 }
 BENCHMARK(lorenzo_backward);
 
-void huffman_encode(benchmark::State& state) {
+template <class E>
+void encode(benchmark::State& state) {
+  const std::vector<i32> codes = residuals();
   const BufferPool pool;
-  const auto codes = residuals();
   for (auto _ : state) {
     Writer out;
-    Huffman().encode(std::span<const i32>(codes), {}, out);
-    benchmark::DoNotOptimize(out.size());
+    const auto sink = make_sink<i32>(E(), codes.size(), out);
+    sink->put_all(codes, {});
+    sink->finish();
+    benchmark::DoNotOptimize(out.bytes().data());
   }
   count_bytes<float>(state);
 }
-BENCHMARK(huffman_encode);
-
-void huffman_decode(benchmark::State& state) {
+template <class E>
+void decode(benchmark::State& state) {
+  std::vector<i32> codes = residuals();
   const BufferPool pool;
-  auto codes = residuals();
   Writer out;
-  Huffman().encode(std::span<const i32>(codes), {}, out);
+  const auto sink = make_sink<i32>(E(), codes.size(), out);
+  sink->put_all(codes, {});
+  sink->finish();
   for (auto _ : state) {
     Reader in(out.bytes());
-    Huffman().decode(in, std::span<i32>(codes));
+    const auto source = make_source<i32>(E(), in, codes.size());
+    for (size_t first = 0; first < codes.size(); first += kMostCodes)
+      source->next(std::span(codes).subspan(first, std::min(kMostCodes, codes.size() - first)),
+                   nullptr);
   }
   count_bytes<float>(state);
 }
-BENCHMARK(huffman_decode);
+BENCHMARK(encode<Huffman>);
+BENCHMARK(decode<Huffman>);
+BENCHMARK(encode<Pack>);
+BENCHMARK(decode<Pack>);
 
 void checksum(benchmark::State& state) {
   const auto values = field<float>();
@@ -148,6 +162,8 @@ void whole_decompress(benchmark::State& state, const char* recipe) {
 }
 BENCHMARK_CAPTURE(whole_compress, balanced, "balanced");
 BENCHMARK_CAPTURE(whole_decompress, balanced, "balanced");
+BENCHMARK_CAPTURE(whole_compress, fast, "fast");
+BENCHMARK_CAPTURE(whole_decompress, fast, "fast");
 BENCHMARK_CAPTURE(whole_compress, feedback, "feedback");
 BENCHMARK_CAPTURE(whole_decompress, feedback, "feedback");
 

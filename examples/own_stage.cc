@@ -20,7 +20,7 @@ struct RunLength {
   } params;
 
   template <class I>  // codes are 32 or 64 bits wide
-  void encode(std::span<const I> codes, std::span<const leeway::u8>, leeway::Writer& out) const {
+  void encode(std::span<const I> codes, leeway::Writer& out) const {
     for (size_t i = 0; i < codes.size();) {
       size_t run = 1;
       while (i + run < codes.size() && codes[i + run] == codes[i] && run < size_t(params.longest))

@@ -35,7 +35,10 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   Header header;
   header.dtype = dtype;
   header.shape = shape;
-  header.chunk = options.chunk.rank() ? options.chunk : default_chunk(shape);
+  header.chunk =
+      options.chunk.rank()
+          ? options.chunk
+          : default_chunk(shape, make_codec(parse_recipe(options.recipe), dtype)->chunk_values());
   header.bound = options.bound;
   header.recipe = to_string(parse_recipe(options.recipe));
   header.fills.resize(options.fills.size() + 8);  // up to four may be found on either side
@@ -45,7 +48,7 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   const u64 chunks = header.grid().size();
   // A chunk that does not shrink is stored: one byte more. A size in the index takes at most 10
   // bytes.
-  return out.size() + shape.size() * size_of(dtype) + chunks * (kFrameHeadBytes + 1 + 10) + 10;
+  return out.size() + shape.size() * size_of(dtype) + chunks * (kFrameHeadBytes + 1 + 10) + 20;
 }
 
 DecompressReport decompress_into(const StreamReader& stream, const Index& first,
@@ -70,6 +73,11 @@ Array detail::decompress_array(const CodecMaker& maker, ByteView stream, const B
   Array array(reader.header().dtype, box.shape);
   decompress_with(maker, reader, box.first, array.view(), options);
   return array;
+}
+
+UpdateReport update(ByteStore& stream, const Index& first, const View& values,
+                    const Execution& execution) {
+  return update_with(library_codec, stream, first, values, execution);
 }
 
 Info inspect(const StreamReader& stream) {

@@ -60,6 +60,12 @@ LEEWAY_EXPORT DecompressReport decompress_into(const StreamReader& stream, const
                                                const MutableView& out,
                                                const DecompressOptions& options = {});
 
+// Replaces the values of the region that begins at `first` and has the shape of `values`, under the
+// bound of the stream. Only the chunks that it touches are written again; FileStore does so in a
+// file, MemoryStore in memory.
+LEEWAY_EXPORT UpdateReport update(ByteStore& stream, const Index& first, const View& values,
+                                  const Execution& execution = {});
+
 // What a stream says about itself.
 struct Info {
   Header header;

@@ -103,10 +103,10 @@ TEST(Hostile, UnknownRecipesSayWhatIsMissing) {
   header.recipe = "future+linear";
   Writer out;
   write(header, out);
+  const size_t frame = out.size();
   out.extend(kFrameHeadBytes);
-  write(FrameHead{}, std::span<u8, kFrameHeadBytes>(
-                         out.front<1>().data() + out.size() - kFrameHeadBytes, kFrameHeadBytes));
-  write(Tail{{0}, {}}, out);
+  write(FrameHead{}, out.again<kFrameHeadBytes>(frame));
+  write(Tail{{0}, {}, {}}, out);
   try {
     decompress(out.bytes());
     FAIL();

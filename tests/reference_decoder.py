@@ -15,8 +15,10 @@ import zstandard
 DTYPES = {1: "f32", 2: "f64", 3: "f16", 4: "bf16", 5: "i8", 6: "i16", 7: "i32", 8: "i64", 9: "u8", 10: "u16", 11: "u32", 12: "u64"}
 BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FLOATS = ("f32", "f64", "f16", "bf16")
-DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "zstd": {}, "linear": {}, "exact": {}, "huffman": {}, "raw": {}, "store": {}}
-PREDICTORS, QUANTIZERS, ENCODERS, LOSSLESS = {"lorenzo"}, {"linear", "exact"}, {"huffman", "raw"}, {"zstd", "store"}
+DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {}, "exact": {}, "huffman": {},
+            "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}}
+PREDICTORS, QUANTIZERS = {"lorenzo", "blocks"}, {"linear", "exact"}
+ENCODERS, LOSSLESS = {"huffman", "pack", "fixed", "raw"}, {"zstd", "store"}
 
 
 class Corrupt(Exception):
@@ -158,6 +160,10 @@ class Bits:
         require((self.at + 7) // 8 * 8 == self.size and self.value >> self.at == 0, "bits left over")
 
 
+def unzigzag(z):
+    return -(z + 1) // 2 if z & 1 else z // 2
+
+
 def untoken(tokens, raw, width):
     s, bits, codes = (1 if width == 64 else 2), Bits(raw), []
     for token in tokens:
@@ -167,12 +173,12 @@ def untoken(tokens, raw, width):
             require(n <= width, "token outside the alphabet")
             low = n - 1 - s
             z = (1 << s | t) << low | bits.get(low)
-        codes.append(-(z + 1) // 2 if z & 1 else z // 2)
+        codes.append(unzigzag(z))
     bits.expect_end()
     return codes
 
 
-def huffman(reader, count, width):
+def huffman(reader, count, width, params):
     raw = reader.take(reader.varint())
     mode = reader.get("B")
     if mode == 0:
@@ -202,7 +208,54 @@ def huffman(reader, count, width):
     return untoken(tokens, raw, width)
 
 
-def raw_codes(reader, count, width):
+def pack(reader, count, width, params):
+    codes = []
+    for first in range(0, count, 256):
+        n = min(256, count - first)
+        rows, head = (n + 7) // 8, reader.get("B")
+        if head == 128 and width == 64:
+            codes += [unzigzag(reader.get("Q")) for _ in range(n)]
+            continue
+        k, patches = head & 63, {}
+        require(head < 128 and k <= 32, "impossible width")
+        if head & 64:
+            patched, size = reader.get("B"), reader.get("B")
+            require(patched > 0 and 1 <= size <= 4, "impossible patches")
+            positions = list(reader.take(patched))
+            require(positions == sorted(set(positions)) and positions[-1] < n, "patch outside")
+            patches = {p: int.from_bytes(reader.take(size), "little") for p in positions}
+        words = np.frombuffer(reader.take((rows * k + 31) // 32 * 32), "<u4").reshape(-1, 8)
+        lanes = [Bits(words[:, lane].tobytes()) for lane in range(8)]
+        z = [lanes[i % 8].get(k) for i in range(8 * rows)]
+        for p, high in patches.items():
+            require(high > 0 and high << k < 1 << 32, "impossible patch")
+            z[p] |= high << k
+        codes += [unzigzag(v) for v in z[:n]]
+    return codes
+
+
+def fixed(reader, count, width, params):
+    size, plane = params["block"], params["block"] // 8
+    blocks, codes = -(-count // size), []
+    heads = [int.from_bytes(reader.take(params["head"]), "little") for _ in range(blocks)]
+    for head in heads:
+        outlier = head >= 128
+        require(head < 256 and (params["outlier"] or not outlier), "impossible head")
+        f = head & 31 if outlier else head
+        require(f <= width, "too many planes")
+        if head == 0:
+            codes += [0] * size
+            continue
+        first = int.from_bytes(reader.take((head >> 5 & 3) + 1), "little") if outlier else 0
+        bits = lambda: [byte >> (7 - i) & 1 for byte in reader.take(plane) for i in range(8)]
+        signs, planes = bits(), [bits() for _ in range(f)]
+        magnitudes = [sum(planes[b][i] << b for b in range(f)) for i in range(size)]
+        magnitudes[0] |= first
+        codes += [signed(-m if s else m, width) for m, s in zip(magnitudes, signs)]
+    return codes[:count]
+
+
+def raw_codes(reader, count, width, params):
     size = reader.get("B")
     require(size in (1, 2, 4, 8) and 8 * size <= width, "impossible size")
     return [int.from_bytes(reader.take(size), "little", signed=True) for _ in range(count)]
@@ -256,6 +309,30 @@ def strides_of(shape):
     for k in range(len(shape) - 2, -1, -1):
         strides[k] = strides[k + 1] * shape[k + 1]
     return strides
+
+
+def block_sums(codes, shape, params, width):
+    """blocks: prefix sums inside every block."""
+    axes, dtype = min(params["axes"], len(shape)), np.uint64 if width == 64 else np.uint32
+    flat = np.array([c & (1 << width) - 1 for c in codes], dtype=dtype)
+    if axes <= 1:
+        for first in range(0, len(flat), params["size"]):
+            flat[first : first + params["size"]] = np.cumsum(flat[first : first + params["size"]], dtype=dtype)
+        return [signed(int(v), width) for v in flat]
+    edge, used, at = {2: 8, 3: 4}[axes], list(shape[len(shape) - axes :]), 0
+    array = np.zeros([len(flat) // int(np.prod(used))] + used, dtype=dtype)
+    corners = list(product(range(len(array)), *(range(0, n, edge) for n in used)))
+    for whole in (True, False):
+        for batch, *corner in corners:
+            extents = [min(edge, n - c) for n, c in zip(used, corner)]
+            if (extents == [edge] * axes) != whole:
+                continue
+            block = flat[at : at + int(np.prod(extents))].reshape(extents)
+            at += block.size
+            for axis in range(axes):
+                block = np.cumsum(block, axis=axis, dtype=dtype)
+            array[(batch, *(slice(c, c + e) for c, e in zip(corner, extents)))] = block
+    return [signed(int(v), width) for v in array.ravel()]
 
 
 def prefix_sums(codes, shape, params, width):
@@ -323,9 +400,11 @@ def decode_body(body, recipe, dtype, shape, bound):
         body = zstd(body) if name == "zstd" else body
     reader, size, width = Reader(body), int(np.prod(shape, dtype=object)), 64 if BYTES[dtype] == 8 else 32
     mask = read_patches(reader.section(), dtype, size)
+    side = reader.section()
     exact = read_patches(reader.section(), dtype, size)
     encoder = next((n for n in names if n in ENCODERS), "raw")
-    codes = (huffman if encoder == "huffman" else raw_codes)(reader, size, width)
+    decoder = {"huffman": huffman, "pack": pack, "fixed": fixed, "raw": raw_codes}[encoder]
+    codes = decoder(reader, size, width, dict(stages).get(encoder, {}))
     reader.expect_end()
     quantizer = next((n for n in names if n in QUANTIZERS), None)
     grid = {"linear": Linear, "exact": Exact}[quantizer or "exact"](dtype, bound)
@@ -337,7 +416,14 @@ def decode_body(body, recipe, dtype, shape, bound):
             lorenzo_walk(values, codes, shape, dict(stages)[predictor], grid, dtype, -(1 << width - 1))
     else:
         if predictor:
-            codes = prefix_sums(codes, shape, dict(stages)[predictor], width)
+            params = dict(stages)[predictor]
+            if predictor == "lorenzo" and params["axes"] == 0:
+                params = {**params, "axes": side.get("B"), "order": params["order"]}
+                require(params["axes"] <= 3, "too many axes")
+            undo = prefix_sums if predictor == "lorenzo" else block_sums
+            if predictor == "blocks" or params["axes"] > 0:
+                codes = undo(codes, shape, params, width)
+        side.expect_end()
         values = [grid.recover(0.0 if dtype in FLOATS and quantizer == "linear" else None, q) for q in codes]
         apply_patches(exact, values)
     apply_patches(mask, values)
@@ -375,8 +461,8 @@ def read_header(reader):
 def decode_chunk(reader, ordinal, header, shape):
     head = reader.take(64)
     frame = Reader(head)
-    require(bytes(frame.take(4)) == b"LWYc" and frame.get("I") == 0, "no frame")
-    number, size, bound, _, decoded_hash, payload_hash, head_hash = (frame.get(k) for k in "QQddQQQ")
+    require(bytes(frame.take(4)) == b"LWYc", "no frame")
+    size, number, special, exact, bound, error, decoded_hash, payload_hash, head_hash = (frame.get(k) for k in "IQIIddQQQ")
     require(number == ordinal and head_hash == hash_of(head[:56]), "damaged frame")
     payload = reader.take(size)
     require(payload_hash == hash_of(payload), "damaged payload")
@@ -392,7 +478,7 @@ def decode_chunk(reader, ordinal, header, shape):
         bits = decode_body(bytes(rest), recipe, dtype, squeezed, bound)
         values = b"".join(b.to_bytes(width, "little") for b in bits)
     require(len(values) == count * width and hash_of(values) == decoded_hash, "decoded values differ")
-    return values, size, decoded_hash
+    return values, (error, special, exact, decoded_hash)
 
 
 def decode(data):
@@ -402,22 +488,34 @@ def decode(data):
     shape, chunk, width = header["shape"], header["chunk"], BYTES[header["dtype"]]
     grid = [-(-n // c) for n, c in zip(shape, chunk)]
     out = np.zeros(list(shape) + [width], dtype=np.uint8)
-    sizes, hashes = [], []
-    for ordinal, index in enumerate(product(*(range(n) for n in grid))):
+    chunks, offset = list(product(*(range(n) for n in grid))), reader.at
+    end = Reader(data[-16:])
+    start = len(data) - end.get("Q")
+    require(bytes(end.take(8)) == b"LWYend\r\n" and offset <= start, "wrong end")
+    tail = Reader(data[start:-24])
+    require(Reader(data[-24:]).get("Q") == hash_of(data[start:-24]), "damaged tail")
+    require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == 0 and tail.varint() == len(chunks), "no tail")
+    offsets = []
+    for _ in chunks:
+        offsets.append(offset)
+        offset += 64 + tail.varint()
+    moved = [(tail.varint(), tail.varint()) for _ in range(tail.varint())]
+    require(offset <= start if moved else offset == start, "wrong index")
+    for ordinal, place in moved:
+        require(place >= offset, "wrong index")
+        offsets[ordinal] = place
+    reports = []
+    for ordinal, index in enumerate(chunks):
         box = tuple(slice(i * c, min((i + 1) * c, n)) for i, c, n in zip(index, chunk, shape))
         extents = [b.stop - b.start for b in box]
-        values, size, decoded_hash = decode_chunk(reader, ordinal, header, extents)
+        values, report = decode_chunk(Reader(data[offsets[ordinal] : start]), ordinal, header, extents)
         out[box] = np.frombuffer(values, np.uint8).reshape(extents + [width])
-        sizes.append(size)
-        hashes.append(decoded_hash)
-    start = reader.at
-    require(bytes(reader.take(4)) == b"LWYt" and reader.get("I") == 0, "no tail")
-    require([reader.varint() for _ in range(reader.varint())] == sizes, "wrong index")
-    header["max_error"], header["special"], header["exact"] = (reader.get(k) for k in "dQQ")
-    require(reader.get("Q") == hash_of(struct.pack(f"<{len(hashes)}Q", *hashes)), "decoded hash differs")
-    require(reader.get("Q") == hash_of(reader.data[start : reader.at - 8]), "damaged tail")
-    require(reader.get("Q") == len(data) - start and bytes(reader.take(8)) == b"LWYend\r\n", "wrong end")
-    reader.expect_end()
+        reports.append(report)
+    header["max_error"], header["special"], header["exact"] = (tail.get(k) for k in "dQQ")
+    require(header["max_error"] == max([r[0] for r in reports], default=0), "largest error differs")
+    require(header["special"] == sum(r[1] for r in reports) and header["exact"] == sum(r[2] for r in reports), "counts differ")
+    require(tail.get("Q") == hash_of(struct.pack(f"<{len(reports)}Q", *(r[3] for r in reports))), "decoded hash differs")
+    tail.expect_end()
     return header, out.tobytes()
 
 

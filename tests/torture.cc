@@ -65,7 +65,7 @@ u64 one_round(Random& random, const std::string& recipe, u64& violations) {
   CompressOptions options;
   options.recipe = recipe;
   options.bound = Bound::abs(bound);
-  if (random() % 2) options.chunk = default_chunk(Shape(shape));
+  if (random() % 2) options.chunk = default_chunk(Shape(shape), u64(1) << (8 + random() % 12));
   const Bytes stream = compress(values.data(), shape, options);
   const Info info = inspect(stream);
   const Array decoded = decompress(stream);

@@ -38,23 +38,27 @@ class Writer {
     for (; value >= 0x80; value >>= 7) put(u8(u8(value) | 0x80));
     put(u8(value));
   }
+  // Makes room for so many bytes in all.
+  void reserve(size_t bytes) {
+    if (bytes <= storage_.size()) return;
+    Buffer<u8> larger(bytes);
+    std::copy_n(storage_.data(), size_, larger.data());
+    storage_ = std::move(larger);
+  }
   // Appends `count` bytes to be filled in by the caller; valid until the next call.
   std::span<u8> extend(size_t count) {
-    if (count > storage_.size() - size_) {
-      Buffer<u8> larger(std::max({size_ + count, 2 * storage_.size(), size_t(256)}));
-      std::copy_n(storage_.data(), size_, larger.data());
-      storage_ = std::move(larger);
-    }
+    if (count > storage_.size() - size_)
+      reserve(std::max({size_ + count, 2 * storage_.size(), size_t(256)}));
     size_ += count;
     return {storage_.data() + size_ - count, count};
   }
   // Drops everything behind the first `count` bytes.
   void truncate(size_t count) { size_ = count; }
 
-  // The first n bytes, to be written again.
+  // n bytes from `first` on, to be written again.
   template <size_t n>
-  std::span<u8, n> front() {
-    return std::span<u8, n>(storage_.data(), n);
+  std::span<u8, n> again(size_t first) {
+    return std::span<u8, n>(storage_.data() + first, n);
   }
 
   size_t size() const { return size_; }

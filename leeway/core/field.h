@@ -116,6 +116,28 @@ void for_each_plane(const BasicView<Byte>& view, F&& f) {
   });
 }
 
+// Calls f(plane) for parts of a plane of at most so many values: whole rows, or parts of a row.
+template <class Byte, class F>
+void for_each_part(const Plane<Byte>& plane, size_t most, F&& f) {
+  Plane<Byte> part = plane;
+  if (plane.length <= most) {
+    const size_t rows = std::max<size_t>(1, most / std::max<size_t>(plane.length, 1));
+    for (size_t r = 0; r < plane.rows; r += rows) {
+      part.data = plane.data + std::ptrdiff_t(r) * plane.row_step;
+      part.rows = std::min(rows, plane.rows - r);
+      f(part);
+    }
+    return;
+  }
+  part.rows = 1;
+  for (size_t r = 0; r < plane.rows; ++r)
+    for (size_t i = 0; i < plane.length; i += most) {
+      part.data = plane.data + std::ptrdiff_t(r) * plane.row_step + std::ptrdiff_t(i) * plane.step;
+      part.length = std::min(most, plane.length - i);
+      f(part);
+    }
+}
+
 // Calls f(pointer, count, stride in bytes) for every row of every plane.
 template <class Byte, class F>
 void for_each_row(const BasicView<Byte>& view, F&& f) {
@@ -140,17 +162,18 @@ inline void copy_row(const std::byte* from, std::ptrdiff_t from_stride, std::byt
 
 }  // namespace detail
 
-// Asks for the rows after the next: short ones far apart are more than the processor foresees.
-inline void prefetch_row(const void* row, std::ptrdiff_t row_step, size_t bytes) {
-  const auto ahead = reinterpret_cast<std::uintptr_t>(row) + 2 * std::uintptr_t(row_step);
-  for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(reinterpret_cast<const void*>(ahead + i));
+// Asks for memory that is soon needed: short rows far apart are more than the processor foresees.
+inline void prefetch(const void* from, size_t bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(from);
+  for (size_t i = 0; i < bytes; i += 64)
+    __builtin_prefetch(reinterpret_cast<const void*>(first + i));
 }
 
 // Copies the values of a plane, of so many bytes each, to contiguous memory.
 inline void gather(const Plane<const std::byte>& plane, size_t bytes, std::byte* to) {
   const std::byte* row = plane.data;
   for (size_t r = 0; r < plane.rows; ++r, row += plane.row_step, to += plane.length * bytes) {
-    if (r + 2 < plane.rows) prefetch_row(row, plane.row_step, plane.length * bytes);
+    if (r + 2 < plane.rows) prefetch(row + 2 * plane.row_step, plane.length * bytes);
     detail::copy_row(row, plane.step, to, std::ptrdiff_t(bytes), plane.length, bytes);
   }
 }

@@ -14,12 +14,14 @@
 #pragma once
 
 #include <concepts>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "leeway/core/buffer.h"
 #include "leeway/core/bytes.h"
+#include "leeway/core/codes.h"
 #include "leeway/core/field.h"
 #include "leeway/core/params.h"
 #include "leeway/core/patches.h"
@@ -69,13 +71,14 @@ concept FeedbackPredictor = Stage<S> &&
 };
 
 // 2b. Replaces integers by differences to their predictions, in place and reversibly, modulo 2^32
-// or 2^64.
+//     or 2^64; may put them in another order. What backward() needs goes to `side`. One that can do
+//     so piece by piece also offers is_piecewise() and its forms (lorenzo.h), for speed.
 template <class S>
-concept IntegerPredictor = Stage<S> &&
-                           S::kKind == Kind::predictor&& requires(const S s, Field<u32> narrow,
-                                                                  Field<u64> wide) {
-  s.forward(narrow), s.backward(narrow);
-  s.forward(wide), s.backward(wide);
+concept IntegerPredictor = Stage<S> && S::kKind ==
+                           Kind::predictor&& requires(const S s, Field<u32> narrow, Field<u64> wide,
+                                                      Writer& side, Reader& in) {
+  s.forward(narrow, side), s.backward(narrow, in);
+  s.forward(wide, side), s.backward(wide, in);
 };
 
 // 3. at<T>(bound) gives the grid of one bound. quantize() finds the code of a value, leaves in the
@@ -94,22 +97,46 @@ concept Quantizer = Stage<S> && S::kKind ==
   s.template at<T>(1.0).recover(codes, values);
 };
 
-// 4. Packs codes. Knows nothing of T: templates stop at the two widths of codes. `contexts` is
-// empty or has
-//    one byte a code. An encoder that uses contexts also offers decoder(in, count), an object whose
-//    next(codes, contexts) decodes piece by piece, because contexts depend on what was decoded
-//    before.
+// 4. Packs codes. Knows nothing of T: templates stop at the two widths of codes, I. In one of two
+//    forms: sink<I>(count, out) and source<I>(in, count) take and give codes piece by piece, with a
+//    context each if the predictor has them (codes.h); encode() and decode() do all at once and
+//    ignore contexts. One that does best with small chunks says so: kChunkValues.
 template <class S>
-concept Encoder = Stage<S> && S::kKind ==
-                  Kind::encoder&& requires(const S s, std::span<const i32> codes32,
-                                           std::span<const i64> codes64, std::span<i32> out32,
-                                           std::span<i64> out64, std::span<const u8> contexts,
-                                           Writer& out, Reader& in) {
-  s.encode(codes32, contexts, out);
-  s.encode(codes64, contexts, out);
-  s.decode(in, out32);
-  s.decode(in, out64);
+concept PiecewiseEncoder = requires(const S s, Writer& out, Reader& in) {
+  { s.template sink<i32>(size_t(0), out) } -> std::same_as<std::unique_ptr<CodeSink<i32>>>;
+  { s.template sink<i64>(size_t(0), out) } -> std::same_as<std::unique_ptr<CodeSink<i64>>>;
+  { s.template source<i32>(in, size_t(0)) } -> std::same_as<std::unique_ptr<CodeSource<i32>>>;
+  { s.template source<i64>(in, size_t(0)) } -> std::same_as<std::unique_ptr<CodeSource<i64>>>;
 };
+template <class S>
+concept WholeEncoder = requires(const S s, std::span<const i32> codes32,
+                                std::span<const i64> codes64, std::span<i32> out32,
+                                std::span<i64> out64, Writer& out, Reader& in) {
+  s.encode(codes32, out), s.decode(in, out32);
+  s.encode(codes64, out), s.decode(in, out64);
+};
+template <class S>
+concept Encoder = Stage<S> && S::kKind == Kind::encoder && (PiecewiseEncoder<S> || WholeEncoder<S>);
+
+// An encoder of either form, piece by piece.
+template <class I, Encoder S>
+std::unique_ptr<CodeSink<I>> make_sink(const S& stage, size_t count, Writer& out) {
+  if constexpr (PiecewiseEncoder<S>) {
+    return stage.template sink<I>(count, out);
+  } else {
+    auto encode = [&stage, &out](std::span<const I> codes) { stage.encode(codes, out); };
+    return std::make_unique<CollectedSink<I, decltype(encode)>>(count, std::move(encode));
+  }
+}
+template <class I, Encoder S>
+std::unique_ptr<CodeSource<I>> make_source(const S& stage, Reader& in, size_t count) {
+  if constexpr (PiecewiseEncoder<S>) {
+    return stage.template source<I>(in, count);
+  } else {
+    auto decode = [&stage, &in](std::span<I> codes) { stage.decode(in, codes); };
+    return std::make_unique<CollectedSource<I, decltype(decode)>>(count, std::move(decode));
+  }
+}
 
 // 5. Packs bytes: both append to `out`. decompress() refuses to give more than `limit` bytes.
 template <class S>

@@ -307,13 +307,11 @@ void decode_tokens(Reader& in, const DecodeTable& table, std::span<u8> tokens) {
 
 enum class Mode : u8 { constant = 0, coded = 1 };
 
-template <class I>
-void encode_codes(std::span<const I> codes, Writer& out) {
-  Buffer<u8> tokens(codes.size());
-  const Writer raw = tokenize(codes, tokens);
+void write_tokens(std::span<const u8> tokens, BitWriter& bits, Writer& out) {
+  const Writer raw = bits.take();
   out.put_varint(raw.size());
   out.put_bytes(raw.bytes());
-  const auto stream_counts = count_tokens(std::span<const u8>(tokens));
+  const auto stream_counts = count_tokens(tokens);
   Counts counts{};
   for (const Counts& table : stream_counts)
     for (size_t s = 0; s < kSymbols; ++s) counts[s] += table[s];
@@ -326,13 +324,12 @@ void encode_codes(std::span<const I> codes, Writer& out) {
   out.put(Mode::coded);
   const Lengths lengths = limited_lengths(counts);
   write_lengths(lengths, out);
-  encode_streams(std::span<const u8>(tokens), stream_counts, encode_table(lengths), out);
+  encode_streams(tokens, stream_counts, encode_table(lengths), out);
 }
 
-template <class I>
-void decode_codes(Reader& in, std::span<I> codes) {
+// Returns the raw bits.
+ByteView read_tokens(Reader& in, std::span<u8> tokens) {
   const ByteView raw = in.take(in.get_varint());
-  Buffer<u8> tokens(codes.size());
   const u8 mode = in.get<u8>();
   if (mode == u8(Mode::constant)) {
     std::ranges::fill(tokens, in.get<u8>());
@@ -343,18 +340,58 @@ void decode_codes(Reader& in, std::span<I> codes) {
   } else {
     fail_corrupt("unknown Huffman mode");
   }
-  detokenize(tokens, raw, codes);
+  return raw;
 }
+
+template <class I>
+class HuffmanSink final : public CodeSink<I> {
+ public:
+  HuffmanSink(size_t count, Writer& out) : tokens_(count), out_(out) {}
+  I* room(size_t) override { return codes_.data(); }
+  void put(size_t count, const u8*) override {
+    tokenize(std::span<const I>(codes_).first(count), std::span(tokens_).subspan(done_, count),
+             raw_);
+    done_ += count;
+  }
+  void finish() override { write_tokens(std::span<const u8>(tokens_), raw_, out_); }
+
+ private:
+  std::array<I, kMostCodes> codes_;
+  Buffer<u8> tokens_;
+  size_t done_ = 0;
+  BitWriter raw_;
+  Writer& out_;
+};
+
+template <class I>
+class HuffmanSource final : public CodeSource<I> {
+ public:
+  HuffmanSource(Reader& in, size_t count) : tokens_(count), raw_(read_tokens(in, tokens_)) {}
+  void next(std::span<I> codes, const u8*) override {
+    detokenize(std::span<const u8>(tokens_).subspan(done_, codes.size()), raw_, codes);
+    done_ += codes.size();
+    if (done_ == tokens_.size()) raw_.expect_end();
+  }
+
+ private:
+  Buffer<u8> tokens_;
+  BitReader raw_;
+  size_t done_ = 0;
+};
 
 }  // namespace
 
-void Huffman::encode(std::span<const i32> codes, std::span<const u8>, Writer& out) const {
-  encode_codes(codes, out);
+template <class I>
+std::unique_ptr<CodeSink<I>> Huffman::sink(size_t count, Writer& out) const {
+  return std::make_unique<HuffmanSink<I>>(count, out);
 }
-void Huffman::encode(std::span<const i64> codes, std::span<const u8>, Writer& out) const {
-  encode_codes(codes, out);
+template <class I>
+std::unique_ptr<CodeSource<I>> Huffman::source(Reader& in, size_t count) const {
+  return std::make_unique<HuffmanSource<I>>(in, count);
 }
-void Huffman::decode(Reader& in, std::span<i32> codes) const { decode_codes(in, codes); }
-void Huffman::decode(Reader& in, std::span<i64> codes) const { decode_codes(in, codes); }
+template std::unique_ptr<CodeSink<i32>> Huffman::sink<i32>(size_t, Writer&) const;
+template std::unique_ptr<CodeSink<i64>> Huffman::sink<i64>(size_t, Writer&) const;
+template std::unique_ptr<CodeSource<i32>> Huffman::source<i32>(Reader&, size_t) const;
+template std::unique_ptr<CodeSource<i64>> Huffman::source<i64>(Reader&, size_t) const;
 
 }  // namespace leeway

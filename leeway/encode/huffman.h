@@ -18,12 +18,10 @@ struct Huffman {
   static constexpr Kind kKind = Kind::encoder;
   NoParams params;
 
-  LEEWAY_EXPORT void encode(std::span<const i32> codes, std::span<const u8> contexts,
-                            Writer& out) const;
-  LEEWAY_EXPORT void encode(std::span<const i64> codes, std::span<const u8> contexts,
-                            Writer& out) const;
-  LEEWAY_EXPORT void decode(Reader& in, std::span<i32> codes) const;
-  LEEWAY_EXPORT void decode(Reader& in, std::span<i64> codes) const;
+  template <class I>
+  LEEWAY_EXPORT std::unique_ptr<CodeSink<I>> sink(size_t count, Writer& out) const;
+  template <class I>
+  LEEWAY_EXPORT std::unique_ptr<CodeSource<I>> source(Reader& in, size_t count) const;
 };
 
 }  // namespace leeway

@@ -17,11 +17,9 @@ TEST(Huffman, LimitsCodeLengths) {
     std::tie(a, b) = std::pair(b, a + b);
   }
   Writer out;
-  Huffman().encode(std::span<const i32>(codes), {}, out);
-  std::vector<i32> decoded(codes.size());
+  encode(Huffman(), codes, out);
   Reader in(out.bytes());
-  Huffman().decode(in, std::span<i32>(decoded));
-  EXPECT_EQ(decoded, codes);
+  EXPECT_EQ(decode<i32>(Huffman(), in, codes.size()), codes);
 }
 
 TEST(Huffman, ComesCloseToTheEntropy) {
@@ -38,7 +36,7 @@ TEST(Huffman, ComesCloseToTheEntropy) {
   for (const double count : counts)
     if (count > 0) bits -= count * std::log2(count / double(codes.size()));
   Writer out;
-  Huffman().encode(std::span<const i32>(codes), {}, out);
+  encode(Huffman(), codes, out);
   EXPECT_LT(double(out.size()), bits / 8 * 1.02 + 200);
 }
 

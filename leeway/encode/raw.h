@@ -14,7 +14,7 @@ struct Raw {
   NoParams params;
 
   template <class I>
-  void encode(std::span<const I> codes, std::span<const u8>, Writer& out) const {
+  void encode(std::span<const I> codes, Writer& out) const {
     I lowest = 0, highest = 0;
     for (const I code : codes) {
       lowest = std::min(lowest, code);

@@ -11,7 +11,7 @@ TEST(Raw, RoundTripsAndSurvivesDamage) { check_encoder(Raw()); }
 TEST(Raw, TakesTheFewestBytes) {
   const auto bytes = [](std::vector<i64> codes) {
     Writer out;
-    Raw().encode(std::span<const i64>(codes), {}, out);
+    Raw().encode(std::span<const i64>(codes), out);
     return out.size() - 1;
   };
   EXPECT_EQ(bytes({-128, 127}), 2u);

@@ -104,39 +104,35 @@ I code_of(u8 token, BitReader& raw) {
 }
 
 template <class I>
-Writer to_tokens(std::span<const I> codes, std::span<u8> tokens) {
-  BitWriter raw;
+void to_tokens(std::span<const I> codes, std::span<u8> tokens, BitWriter& raw) {
   for (size_t i = 0; i < codes.size();) {
     i += to_direct(codes.data() + i, codes.size() - i, tokens.data() + i);
     for (const size_t stop = std::min(codes.size(), i + kStretch); i < stop; ++i)
       tokens[i] = token_of(codes[i], raw);
   }
-  return raw.take();
 }
 
 template <class I>
-void from_tokens(std::span<const u8> tokens, ByteView raw, std::span<I> codes) {
-  BitReader bits(raw);
+void from_tokens(std::span<const u8> tokens, BitReader& raw, std::span<I> codes) {
   for (size_t i = 0; i < tokens.size();) {
     i += from_direct(tokens.data() + i, tokens.size() - i, codes.data() + i);
     for (const size_t stop = std::min(tokens.size(), i + kStretch); i < stop; ++i)
-      codes[i] = code_of<I>(tokens[i], bits);
+      codes[i] = code_of<I>(tokens[i], raw);
   }
-  if (!bits.at_end()) fail_corrupt("raw bits left over");
 }
 
 }  // namespace
 
-Writer tokenize(std::span<const i32> codes, std::span<u8> tokens) {
-  return to_tokens(codes, tokens);
+void tokenize(std::span<const i32> codes, std::span<u8> tokens, BitWriter& raw) {
+  to_tokens(codes, tokens, raw);
 }
-Writer tokenize(std::span<const i64> codes, std::span<u8> tokens) {
-  return to_tokens(codes, tokens);
+void tokenize(std::span<const i64> codes, std::span<u8> tokens, BitWriter& raw) {
+  to_tokens(codes, tokens, raw);
 }
-void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i32> codes) {
+void detokenize(std::span<const u8> tokens, BitReader& raw, std::span<i32> codes) {
   from_tokens(tokens, raw, codes);
 }
-void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i64> codes) {
+void detokenize(std::span<const u8> tokens, BitReader& raw, std::span<i64> codes) {
   from_tokens(tokens, raw, codes);
 }
 

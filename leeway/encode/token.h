@@ -70,10 +70,11 @@ class BitReader {
     }
     return get_near_end(count);
   }
-  // Used up but for zero bits in the last byte.
-  bool at_end() const {
-    if ((position_ + 7) / 8 != bytes_.size()) return false;
-    return position_ % 8 == 0 || bytes_.back() >> (position_ % 8) == 0;
+  // Throws unless all is used up but for zero bits in the last byte.
+  void expect_end() const {
+    if ((position_ + 7) / 8 != bytes_.size() ||
+        (position_ % 8 > 0 && bytes_.back() >> (position_ % 8) != 0))
+      fail_corrupt("raw bits left over");
   }
 
  private:
@@ -94,11 +95,11 @@ class BitReader {
   u64 position_ = 0;
 };
 
-// tokens.size() == codes.size(). Returns the raw bits.
-Writer tokenize(std::span<const i32> codes, std::span<u8> tokens);
-Writer tokenize(std::span<const i64> codes, std::span<u8> tokens);
-// The inverse; throws if the raw bits do not fit the tokens.
-void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i32> codes);
-void detokenize(std::span<const u8> tokens, ByteView raw, std::span<i64> codes);
+// tokens.size() == codes.size().
+void tokenize(std::span<const i32> codes, std::span<u8> tokens, BitWriter& raw);
+void tokenize(std::span<const i64> codes, std::span<u8> tokens, BitWriter& raw);
+// The inverse; throws if raw bits are missing.
+void detokenize(std::span<const u8> tokens, BitReader& raw, std::span<i32> codes);
+void detokenize(std::span<const u8> tokens, BitReader& raw, std::span<i64> codes);
 
 }  // namespace leeway

@@ -10,9 +10,13 @@ template <class I>
 void check_tokens() {
   for (const std::vector<I>& codes : code_samples<I>()) {
     std::vector<u8> tokens(codes.size());
-    const Writer raw = tokenize(std::span<const I>(codes), std::span(tokens));
+    BitWriter bits;
+    tokenize(std::span<const I>(codes), std::span(tokens), bits);
+    const Writer raw = bits.take();
     std::vector<I> decoded(codes.size());
-    detokenize(tokens, raw.bytes(), std::span(decoded));
+    BitReader reader(raw.bytes());
+    detokenize(tokens, reader, std::span(decoded));
+    reader.expect_end();
     ASSERT_EQ(decoded, codes);
     for (size_t i = 0; i < codes.size(); ++i)
       if (zigzag(codes[i]) < kDirectTokens) ASSERT_EQ(tokens[i], zigzag(codes[i]));
@@ -27,7 +31,9 @@ TEST(Token, RoundTrips) {
 TEST(Token, IsAsSpecified) {
   const i32 codes[] = {300};
   u8 token;
-  const Writer raw = tokenize(std::span<const i32>(codes), std::span(&token, 1));
+  BitWriter bits;
+  tokenize(std::span<const i32>(codes), std::span(&token, 1), bits);
+  const Writer raw = bits.take();
   EXPECT_EQ(token, 136);
   ASSERT_EQ(raw.size(), 1u);
   EXPECT_EQ(raw.bytes()[0], 0b1011000);
@@ -35,6 +41,11 @@ TEST(Token, IsAsSpecified) {
 
 TEST(Token, RefusesWrongRawBits) {
   const u8 tokens[] = {136};
+  const auto detokenize = [](std::span<const u8> all, ByteView raw, std::span<i32> codes) {
+    BitReader reader(raw);
+    leeway::detokenize(all, reader, codes);
+    reader.expect_end();
+  };
   i32 code;
   EXPECT_THROW(detokenize(tokens, {}, std::span(&code, 1)), Error);
   const u8 too_many[] = {0, 0}, padded[] = {0x80};

@@ -14,28 +14,37 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
+#ifndef LEEWAY_ENGINE_ANALYZE_BLOCK
+#define LEEWAY_ENGINE_ANALYZE_BLOCK
+namespace leeway {
+inline constexpr size_t kAnalyzeBlock = 64;  // values
+}
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whether all values lie strictly between low and high; false for NaN. n is a multiple of the
-// lanes.
+// How many of n blocks at the front have all values strictly between low and high. NaN never does.
 template <class T>
-bool all_between(const T* values, size_t n, T low, T high) {
+size_t blocks_between(const T* values, size_t n, T low, T high) {
   const hn::ScalableTag<T> d;
   const auto vlow = hn::Set(d, low), vhigh = hn::Set(d, high);
-  auto inside = hn::Eq(vlow, vlow);
-  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
-    const auto v = hn::LoadU(d, values + i);
-    inside = hn::And(inside, hn::And(hn::Gt(v, vlow), hn::Lt(v, vhigh)));
+  for (size_t block = 0; block < n; ++block, values += kAnalyzeBlock) {
+    auto inside = hn::Eq(vlow, vlow);
+    for (size_t i = 0; i < kAnalyzeBlock; i += hn::Lanes(d)) {
+      const auto v = hn::LoadU(d, values + i);
+      inside = hn::And(inside, hn::And(hn::Gt(v, vlow), hn::Lt(v, vhigh)));
+    }
+    if (!hn::AllTrue(d, inside)) return block;
   }
-  return hn::AllTrue(d, inside);
+  return n;
 }
-bool all_between_f32(const float* values, size_t n, float low, float high) {
-  return all_between(values, n, low, high);
+size_t blocks_between_f32(const float* values, size_t n, float low, float high) {
+  return blocks_between(values, n, low, high);
 }
-bool all_between_f64(const double* values, size_t n, double low, double high) {
-  return all_between(values, n, low, high);
+size_t blocks_between_f64(const double* values, size_t n, double low, double high) {
+  return blocks_between(values, n, low, high);
 }
 
 }  // namespace leeway::HWY_NAMESPACE
@@ -45,22 +54,23 @@ HWY_AFTER_NAMESPACE();
 namespace leeway {
 namespace {
 
-HWY_EXPORT(all_between_f32);
-HWY_EXPORT(all_between_f64);
+HWY_EXPORT(blocks_between_f32);
+HWY_EXPORT(blocks_between_f64);
 
-constexpr size_t kBlock = 64;
-
-bool all_between(const float* values, float low, float high) {
-  return HWY_DYNAMIC_DISPATCH(all_between_f32)(values, kBlock, low, high);
+size_t blocks_between(const float* values, size_t n, float low, float high) {
+  return HWY_DYNAMIC_DISPATCH(blocks_between_f32)(values, n, low, high);
 }
-bool all_between(const double* values, double low, double high) {
-  return HWY_DYNAMIC_DISPATCH(all_between_f64)(values, kBlock, low, high);
+size_t blocks_between(const double* values, size_t n, double low, double high) {
+  return HWY_DYNAMIC_DISPATCH(blocks_between_f64)(values, n, low, high);
 }
 template <class T>
-bool all_between(const T* values, T low, T high) {
-  bool inside = true;
-  for (size_t i = 0; i < kBlock; ++i) inside &= values[i] > low && values[i] < high;
-  return inside;
+size_t blocks_between(const T* values, size_t n, T low, T high) {
+  for (size_t block = 0; block < n; ++block, values += kAnalyzeBlock) {
+    bool inside = true;
+    for (size_t i = 0; i < kAnalyzeBlock; ++i) inside &= values[i] > low && values[i] < high;
+    if (!inside) return block;
+  }
+  return n;
 }
 
 // How an order of values is compared: half types as float.
@@ -112,14 +122,16 @@ struct Summary {
   bool any_special = false;
 
   void add(std::span<const T> values, const Mask& declared) {
-    size_t i = 0;
-    for (; i + kBlock <= values.size(); i += kBlock) {
+    for (size_t i = 0; i < values.size();) {
       if constexpr (std::is_same_v<T, C>)
-        if (lowest.is_full() && all_between(values.data() + i, lowest.last(), highest.last()))
-          continue;
-      add_each(values.subspan(i, kBlock), declared);
+        if (lowest.is_full())
+          i +=
+              kAnalyzeBlock * blocks_between(values.data() + i, (values.size() - i) / kAnalyzeBlock,
+                                             lowest.last(), highest.last());
+      const size_t n = std::min(kAnalyzeBlock, values.size() - i);
+      add_each(values.subspan(i, n), declared);
+      i += n;
     }
-    add_each(values.subspan(i), declared);
   }
   void add_each(std::span<const T> values, const Mask& declared) {
     for (const T value : values) {

@@ -23,6 +23,8 @@ enum class Payload : u8 { constant = 0, coded = 1, lossless = 2, stored = 3 };
 class ChunkCodec {
  public:
   virtual ~ChunkCodec() = default;
+  // How many values a chunk should have, if nobody asks for something else.
+  virtual u64 chunk_values() const = 0;
   // Appends the payload to `out` and leaves in `values` what decompress() will give. A bound of 0
   // means no loss. Shapes given to the other two have no axes of extent 1.
   virtual ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
@@ -48,6 +50,8 @@ class TypedChunkCodec final : public ChunkCodec {
  public:
   explicit TypedChunkCodec(Pipeline<T> recipe)
       : recipe_(std::move(recipe)), lossless_(lossless_pipeline<T>()) {}
+
+  u64 chunk_values() const override { return recipe_.encoder->chunk_values(); }
 
   ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
                        void* values) const override {

@@ -14,7 +14,8 @@
 namespace leeway {
 namespace {
 
-constexpr u64 kTargetChunkValues = u64(1) << 19;
+// Small chunks are made in groups of about so many values.
+constexpr u64 kGroupValues = u64(1) << 19;
 
 // The bit pattern of a fill value in the array's type.
 u64 fill_bits(double fill, DType dtype) {
@@ -29,6 +30,30 @@ u64 fill_bits(double fill, DType dtype) {
   });
 }
 
+}  // namespace
+
+FrameHead compress_chunk(const ChunkCodec& codec, const Header& header, const Mask& mask,
+                         u64 ordinal, const View& chunk, Writer& out) {
+  const size_t bytes = size_t(chunk.shape.size()) * size_of(chunk.dtype), start = out.size();
+  Buffer<u64> values((bytes + 7) / 8);
+  out.extend(kFrameHeadBytes);
+  const ChunkReport report = codec.compress(chunk, header.abs_bound, mask, out, values.data());
+  const auto* decoded = reinterpret_cast<const u8*>(values.data());
+  const ByteView payload = out.bytes().subspan(start + kFrameHeadBytes);
+  const FrameHead head{.ordinal = ordinal,
+                       .payload_bytes = u32(payload.size()),
+                       .special = u32(report.special),
+                       .exact = u32(report.exact),
+                       .bound = header.abs_bound,
+                       .max_error = report.max_error,
+                       .decoded_hash = hash_of({decoded, bytes}),
+                       .payload_hash = hash_of(payload)};
+  write(head, out.again<kFrameHeadBytes>(start));
+  return head;
+}
+
+namespace {
+
 class Compression {
  public:
   Compression(const ChunkCodec& codec, const View& view, const CompressOptions& options,
@@ -38,8 +63,10 @@ class Compression {
         options_(options),
         header_(std::move(header)),
         chunks_(header_.grid().size()),
-        threads_(
-            affordable_threads(options.execution, header_.chunk.size() * size_of(view.dtype))) {}
+        group_(std::clamp<u64>(chunks_ / (4 * std::max(1u, options.execution.threads)), 1,
+                               std::max<u64>(1, kGroupValues / header_.chunk.size()))),
+        threads_(affordable_threads(options.execution,
+                                    group_ * header_.chunk.size() * size_of(view.dtype))) {}
 
   CompressReport run(const Sink& sink) {
     resolve();
@@ -54,34 +81,33 @@ class Compression {
     emit(head);
 
     Tail tail;
-    std::vector<u64> hashes;
-    std::map<u64, std::pair<Writer, ChunkReport>> ready;
+    StatementMaker statement;
+    tail.rooms.reserve(size_t(chunks_));
+    std::map<u64, Group> ready;
     std::mutex mutex;
-    Meter meter(options_.execution.progress, double(chunks_));
+    const u64 groups = chunks_ / group_ + (chunks_ % group_ > 0);
+    Meter meter(options_.execution.progress, double(groups));
     const auto make = [&](u64 i) {
-      std::pair<Writer, ChunkReport> made;
-      made.second = compress_chunk(i, made.first);
+      Group group = compress_group(i);
       const std::lock_guard lock(mutex);
-      ready.emplace(i, std::move(made));
+      ready.emplace(i, std::move(group));
     };
     const auto finish = [&](u64 i) {
       std::unique_lock lock(mutex);
       auto node = ready.extract(i);
       lock.unlock();
-      auto& [frame, chunk] = node.mapped();
-      const FrameHead frame_head = read_frame_head(frame.bytes().first(kFrameHeadBytes));
-      tail.payload_bytes.push_back(frame_head.payload_bytes);
-      hashes.push_back(frame_head.decoded_hash);
-      tail.statement.max_error = std::max(tail.statement.max_error, chunk.max_error);
-      tail.statement.special += chunk.special;
-      tail.statement.exact += chunk.exact;
-      emit(frame);
+      Group& group = node.mapped();
+      for (const FrameHead& frame : group.heads) {
+        tail.rooms.push_back(frame.payload_bytes);
+        statement.add(frame);
+      }
+      emit(group.frames);
       if (options_.execution.pause) options_.execution.pause();
       meter.add(1);
     };
-    for_each_in_order(chunks_, threads_, 2 * threads_, options_.execution.executor, make, finish);
+    for_each_in_order(groups, threads_, 2 * threads_, options_.execution.executor, make, finish);
 
-    tail.statement.decoded_hash = hash_of(bytes_of(std::span(hashes)));
+    tail.statement = statement.statement();
     Writer end;
     write(tail, end);
     emit(end);
@@ -95,24 +121,22 @@ class Compression {
   }
 
  private:
-  // One chunk: a frame, head and payload.
-  ChunkReport compress_chunk(u64 ordinal, Writer& out) const {
-    const Box box = header_.chunk_box(ordinal);
-    const size_t bytes = size_t(box.shape.size()) * size_of(view_.dtype);
-    Buffer<u64> values((bytes + 7) / 8);
-    out.extend(kFrameHeadBytes);
-    const ChunkReport report =
-        codec_.compress(view_.part(box), header_.abs_bound, mask_, out, values.data());
-    const auto* decoded = reinterpret_cast<const u8*>(values.data());
-    const ByteView payload = out.bytes().subspan(kFrameHeadBytes);
-    write(FrameHead{.ordinal = ordinal,
-                    .payload_bytes = payload.size(),
-                    .bound = header_.abs_bound,
-                    .max_error = report.max_error,
-                    .decoded_hash = hash_of({decoded, bytes}),
-                    .payload_hash = hash_of(payload)},
-          out.front<kFrameHeadBytes>());
-    return report;
+  // Chunks that stand one behind the other.
+  struct Group {
+    Writer frames;
+    std::vector<FrameHead> heads;
+  };
+
+  Group compress_group(u64 index) const {
+    Group group;
+    const u64 first = index * group_, end = std::min(chunks_, first + group_);
+    group.heads.reserve(size_t(end - first));
+    group.frames.reserve(
+        size_t((end - first) * header_.chunk.size() * size_of(view_.dtype) / 3 + 4096));
+    for (u64 ordinal = first; ordinal < end; ++ordinal)
+      group.heads.push_back(compress_chunk(codec_, header_, mask_, ordinal,
+                                           view_.part(header_.chunk_box(ordinal)), group.frames));
+    return group;
   }
 
   // From the bound as asked to an absolute one.
@@ -243,12 +267,12 @@ class Compression {
   const CompressOptions& options_;
   Header header_;
   Mask mask_;
-  u64 chunks_;
+  u64 chunks_, group_;
   unsigned threads_;
 };
 
-Shape checked_chunk(const Shape& chunk, const Shape& shape) {
-  if (chunk.rank() == 0) return default_chunk(shape);
+Shape checked_chunk(const Shape& chunk, const Shape& shape, u64 values) {
+  if (chunk.rank() == 0) return default_chunk(shape, values);
   if (chunk.rank() != shape.rank())
     fail_argument("the chunk shape " + to_string(chunk) +
                   " does not have as many axes as the array " + to_string(shape));
@@ -265,14 +289,19 @@ Shape checked_chunk(const Shape& chunk, const Shape& shape) {
 
 }  // namespace
 
-Shape default_chunk(const Shape& shape) {
+Shape default_chunk(const Shape& shape, u64 values) {
   std::array<u64, kMaxRank> extents{};
   for (size_t axis = 0; axis < shape.rank(); ++axis) extents[axis] = std::max<u64>(shape[axis], 1);
   const std::span<u64> used = std::span(extents).first(shape.rank());
-  while (Shape(std::span<const u64>(used)).size() > kTargetChunkValues) {
-    // The slowest of equals. Long rows are good for the memory, so the last axis counts half.
-    u64& longest = *std::ranges::max_element(
-        used, {}, [&](u64& extent) { return &extent == &used.back() ? extent / 2 : extent; });
+  while (Shape(std::span<const u64>(used)).size() > values) {
+    // The slowest of equals. Long rows are good for the memory, so the last axis counts half, and
+    // a short one nothing.
+    constexpr u64 kShortRow = 256;
+    u64& longest = *std::ranges::max_element(used, {}, [&](u64& extent) {
+      if (&extent != &used.back()) return extent;
+      return extent > kShortRow ? extent / 2 : u64(1);
+    });
+    if (longest == 1) return Shape(std::span<const u64>(used));
     longest = longest / 2 + longest % 2;
   }
   return Shape(std::span<const u64>(used));
@@ -286,7 +315,7 @@ CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
   Header header;
   header.dtype = view.dtype;
   header.shape = view.shape;
-  header.chunk = checked_chunk(options.chunk, view.shape);
+  header.chunk = checked_chunk(options.chunk, view.shape, codec.chunk_values());
   header.bound = options.bound;
   header.recipe = recipe;
   return Compression(codec, view, options, std::move(header)).run(sink);

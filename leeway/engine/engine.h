@@ -82,7 +82,25 @@ LEEWAY_EXPORT DecompressReport decompress_with(const CodecMaker& maker, const St
                                                const Index& first, const MutableView& out,
                                                const DecompressOptions& options);
 
-// The chunk shape for an array: halves the longest axis until a chunk has at most 2^19 values.
-LEEWAY_EXPORT Shape default_chunk(const Shape& shape);
+struct UpdateReport {
+  u64 chunks = 0;         // written again
+  u64 moved = 0;          // of these, put at the end, because they had no room in their place
+  u64 bytes_written = 0;  // frames and tail
+  u64 stream_bytes = 0;
+  Statement statement;  // of the whole stream
+};
+
+// Replaces the values of the region that begins at `first` and has the shape of `values`. Only the
+// chunks it touches are written again, under the absolute bound of the stream; where a chunk is
+// touched in part, its other values are compressed again, which leaves them as they are. A frame
+// that has no room in its place goes to the end. If the work is interrupted, the touched chunks may
+// be damaged, and the tail; all others can be salvaged.
+LEEWAY_EXPORT UpdateReport update_with(const CodecMaker& maker, ByteStore& stream,
+                                       const Index& first, const View& values,
+                                       const Execution& execution);
+
+// The chunk shape for an array: halves the longest axis until a chunk has at most so many values.
+// Rows stay long.
+LEEWAY_EXPORT Shape default_chunk(const Shape& shape, u64 values);
 
 }  // namespace leeway

@@ -7,14 +7,16 @@ namespace leeway::test {
 namespace {
 
 TEST(Engine, ChunksDependOnTheShapeAlone) {
-  EXPECT_EQ(default_chunk({256, 256, 256}), Shape({64, 64, 128}));
-  EXPECT_EQ(default_chunk({100, 100}), Shape({100, 100}));
-  EXPECT_EQ(default_chunk({u64(1) << 21}), Shape({u64(1) << 19}));
-  EXPECT_EQ(default_chunk({}), Shape());
-  EXPECT_EQ(default_chunk({0, 5}), Shape({1, 5}));
+  constexpr u64 kMany = u64(1) << 19;
+  EXPECT_EQ(default_chunk({512, 512, 512}, u64(1) << 15), Shape({8, 16, 256}));
+  EXPECT_EQ(default_chunk({256, 256, 256}, kMany), Shape({32, 64, 256}));
+  EXPECT_EQ(default_chunk({100, 100}, kMany), Shape({100, 100}));
+  EXPECT_EQ(default_chunk({u64(1) << 21}, kMany), Shape({u64(1) << 19}));
+  EXPECT_EQ(default_chunk({}, kMany), Shape());
+  EXPECT_EQ(default_chunk({0, 5}, kMany), Shape({1, 5}));
   for (const Shape& shape :
        {Shape{3, 1000, 2000, 5}, Shape{u64(1) << 40}, Shape{7, 7, 7, 7, 7, 7, 7, 7}})
-    EXPECT_LE(default_chunk(shape).size(), u64(1) << 19);
+    EXPECT_LE(default_chunk(shape, kMany).size(), kMany);
 }
 
 TEST(Engine, WrongChunkShapesAreRefused) {

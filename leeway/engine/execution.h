@@ -6,9 +6,17 @@
 #include <algorithm>
 #include <mutex>
 
+#include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/engine.h"
 
 namespace leeway {
+
+// Appends the frame of one chunk, head and payload.
+FrameHead compress_chunk(const ChunkCodec& codec, const Header& header, const Mask& mask,
+                         u64 ordinal, const View& chunk, Writer& out);
+// The values of one chunk, row-major.
+void decompress_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal, bool check,
+                      void* values);
 
 // Where several threads may report.
 class Meter {

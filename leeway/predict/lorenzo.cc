@@ -7,64 +7,195 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
+#ifndef LEEWAY_PREDICT_LORENZO_ROWS
+#define LEEWAY_PREDICT_LORENZO_ROWS
+namespace leeway {
+
+// The rows before a row in its array, as they stand in a product of first differences: inside an
+// array of two axes `minus` alone, of three axes `minus`, `minus_too` and `plus`. Missing: null.
+template <class U>
+struct RowsBefore {
+  const U *minus = nullptr, *minus_too = nullptr, *plus = nullptr;
+};
+
+}  // namespace leeway
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
 
-// Plain loops, compiled once per target. `rows` are the rows before, the first `plus` of them to be
-// added, the others to be subtracted. Going back inside a 3-D array, two and one, is one pass.
+// At most 32 bytes, so that two blocks of 16 are the most that lanes have to cross.
 template <class U>
-void accumulate(U* HWY_RESTRICT sum, const U* const* rows, size_t count, size_t plus, size_t n) {
-  if (count == 3 && plus == 2) {
-    const U *HWY_RESTRICT a = rows[0], *HWY_RESTRICT b = rows[1], *HWY_RESTRICT c = rows[2];
-    for (size_t i = 0; i < n; ++i) sum[i] += a[i] + b[i] - c[i];
-  } else {
-    for (size_t r = 0; r < count; ++r) {
-      const U* HWY_RESTRICT row = rows[r];
-      if (r < plus)
-        for (size_t i = 0; i < n; ++i) sum[i] += row[i];
-      else
-        for (size_t i = 0; i < n; ++i) sum[i] -= row[i];
-    }
-  }
-}
-template <class U>
-void difference(const U* HWY_RESTRICT from, U* HWY_RESTRICT to, size_t n) {
-  for (size_t i = 0; i < n; ++i) to[i] = from[i + 1] - from[i];
+using Tag = hn::CappedTag<U, 32 / sizeof(U)>;
+
+#if HWY_TARGET != HWY_SCALAR
+
+// The last lane of `before`, then the lanes of v but the last.
+template <class D, class V>
+HWY_INLINE V one_lane_on(D d, V v, V before) {
+  if constexpr (hn::MaxLanes(d) * sizeof(hn::TFromD<D>) == 32)
+    before = hn::ConcatLowerUpper(d, v, before);
+  return hn::CombineShiftRightBytes<16 - sizeof(hn::TFromD<D>)>(d, v, before);
 }
 
-// The common case, a row inside a 3-D array, in one pass and in place, from the end to the front:
-// row[i] = t[i] - t[i-1] with t = row + a - b - c, for i >= 1. Returns how many values at the front
-// are left.
-template <class U>
-size_t difference_inside(U* row, const U* a, const U* b, const U* c, size_t n) {
-  namespace hn = hwy::HWY_NAMESPACE;
-  const hn::ScalableTag<U> d;
-  const auto sum_at = [&](size_t i) HWY_ATTR {
-    return hn::Sub(
-        hn::Sub(hn::Add(hn::LoadU(d, row + i), hn::LoadU(d, a + i)), hn::LoadU(d, b + i)),
-        hn::LoadU(d, c + i));
+#endif
+
+// t[i]: the value less what the rows before predict.
+template <int rows, class U>
+HWY_INLINE U residual_at(const U* row, const RowsBefore<U>& before, std::ptrdiff_t i) {
+  U t = row[i];
+  if constexpr (rows > 0) t -= before.minus[i];
+  if constexpr (rows > 1) t += before.plus[i] - before.minus_too[i];
+  return t;
+}
+
+// out[i] = t[i] - t[i-1]. A row that continues has values before it.
+template <int rows, class U>
+HWY_INLINE void difference_row(const U* HWY_RESTRICT row, const RowsBefore<U>& before,
+                               bool continues, size_t n, U* HWY_RESTRICT out) {
+  U last = continues ? residual_at<rows>(row, before, -1) : U(0);
+  size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const Tag<U> d;
+  auto t_before = hn::Set(d, last);
+  const U *const minus = before.minus, *const minus_too = before.minus_too,
+                 *const plus = before.plus;
+  const auto residual = [&](size_t k) HWY_ATTR {
+    auto t = hn::LoadU(d, row + k);
+    if constexpr (rows > 0) t = hn::Sub(t, hn::LoadU(d, minus + k));
+    if constexpr (rows > 1)
+      t = hn::Add(hn::Sub(t, hn::LoadU(d, minus_too + k)), hn::LoadU(d, plus + k));
+    return t;
   };
-  for (; n > hn::Lanes(d); n -= hn::Lanes(d)) {
-    const size_t i = n - hn::Lanes(d);
-    hn::StoreU(hn::Sub(sum_at(i), sum_at(i - 1)), d, row + i);
+  const size_t lanes = hn::Lanes(d);
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    const auto t = residual(i), t_next = residual(i + lanes);
+    hn::StoreU(hn::Sub(t, one_lane_on(d, t, t_before)), d, out + i);
+    hn::StoreU(hn::Sub(t_next, one_lane_on(d, t_next, t)), d, out + i + lanes);
+    t_before = t_next;
   }
-  return n;
+  for (; i + lanes <= n; i += lanes) {
+    const auto t = residual(i);
+    hn::StoreU(hn::Sub(t, one_lane_on(d, t, t_before)), d, out + i);
+    t_before = t;
+  }
+  if (i > 0 && i < n) last = residual_at<rows>(row, before, std::ptrdiff_t(i) - 1);
+#endif
+  for (; i < n; ++i) {
+    const U t = residual_at<rows>(row, before, std::ptrdiff_t(i));
+    out[i] = t - last;
+    last = t;
+  }
 }
 
-size_t difference_inside_u32(u32* row, const u32* a, const u32* b, const u32* c, size_t n) {
-  return difference_inside(row, a, b, c, n);
+// The inverse, in place: prefix sums of the row, and back what the rows before predict.
+template <int rows, class U>
+HWY_INLINE void sum_row(U* row, const RowsBefore<U>& before, bool continues, size_t n) {
+  U last = continues ? residual_at<rows>(row, before, -1) : U(0);
+  size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const Tag<U> d;
+  constexpr size_t kBlockLanes = 16 / sizeof(U);
+  constexpr bool two_blocks = hn::MaxLanes(d) == 2 * kBlockLanes;
+  const U *const minus = before.minus, *const minus_too = before.minus_too,
+                 *const plus = before.plus;
+  auto carry = hn::Set(d, last);
+  const auto one = [&](size_t k) HWY_ATTR {
+    auto v = hn::LoadU(d, row + k);
+    v = hn::Add(v, hn::ShiftLeftLanes<1>(d, v));
+    if constexpr (kBlockLanes == 4) v = hn::Add(v, hn::ShiftLeftLanes<2>(d, v));
+    auto total = hn::Broadcast<kBlockLanes - 1>(v);
+    if constexpr (two_blocks) {
+      v = hn::Add(v, hn::ConcatLowerLower(d, total, hn::Zero(d)));
+      total = hn::Add(total, hn::ConcatLowerUpper(d, total, total));  // of both blocks
+    }
+    auto sum = hn::Add(v, carry);
+    carry = hn::Add(carry, total);  // the only thing that the next turn waits for
+    if constexpr (rows > 0) sum = hn::Add(sum, hn::LoadU(d, minus + k));
+    if constexpr (rows > 1)
+      sum = hn::Sub(hn::Add(sum, hn::LoadU(d, minus_too + k)), hn::LoadU(d, plus + k));
+    hn::StoreU(sum, d, row + k);
+  };
+  const size_t lanes = hn::Lanes(d);
+  for (; i + 2 * lanes <= n; i += 2 * lanes) one(i), one(i + lanes);
+  for (; i + lanes <= n; i += lanes) one(i);
+  last = hn::GetLane(carry);
+#endif
+  for (; i < n; ++i) {
+    row[i] = last += row[i];
+    if constexpr (rows > 0) row[i] += before.minus[i];
+    if constexpr (rows > 1) row[i] += before.minus_too[i] - before.plus[i];
+  }
 }
-size_t difference_inside_u64(u64* row, const u64* a, const u64* b, const u64* c, size_t n) {
-  return difference_inside(row, a, b, c, n);
+
+// Values [first, first + count) of arrays of these extents that stand one behind the other. Calls
+// f(position, values before, column, n) for every row or part of a row, as a constant how many rows
+// before it has.
+template <class U, class F>
+HWY_INLINE void for_each_row_part(const U* data, const size_t (&extents)[3], size_t first,
+                                  size_t count, F&& f) {
+  const auto [planes, rows, length] = extents;
+  for (size_t at = first; at < first + count;) {
+    const size_t index = at / length, column = at - index * length;
+    const size_t n = std::min(length - column, first + count - at);
+    const bool has_row = index % rows > 0, has_plane = index / rows % planes > 0;
+    const U* row = data + at;
+    if (has_row && has_plane)
+      f(std::integral_constant<int, 3>(),
+        RowsBefore<U>{row - length, row - rows * length, row - (rows + 1) * length}, at, column, n);
+    else if (has_row || has_plane)
+      f(std::integral_constant<int, 1>(), RowsBefore<U>{row - (has_row ? length : rows * length)},
+        at, column, n);
+    else
+      f(std::integral_constant<int, 0>(), RowsBefore<U>{}, at, column, n);
+    at += n;
+  }
 }
-void accumulate_u32(u32* sum, const u32* const* rows, size_t count, size_t plus, size_t n) {
-  accumulate(sum, rows, count, plus, n);
+
+template <class U>
+void differences(const U* data, const size_t (&extents)[3], size_t first, size_t count, U* out) {
+  for_each_row_part(
+      data, extents, first, count,
+      [&](auto rows, const RowsBefore<U>& before, size_t at, size_t column, size_t n) HWY_ATTR {
+        difference_row<rows.value>(data + at, before, column > 0, n, out + at - first);
+      });
 }
-void accumulate_u64(u64* sum, const u64* const* rows, size_t count, size_t plus, size_t n) {
-  accumulate(sum, rows, count, plus, n);
+template <class U>
+void sums(U* data, const size_t (&extents)[3], size_t first, size_t count) {
+  for_each_row_part(data, extents, first, count,
+                    [&](auto rows, const RowsBefore<U>& before, size_t at, size_t column, size_t n)
+                        HWY_ATTR { sum_row<rows.value>(data + at, before, column > 0, n); });
 }
-void difference_u32(const u32* from, u32* to, size_t n) { difference(from, to, n); }
-void difference_u64(const u64* from, u64* to, size_t n) { difference(from, to, n); }
+
+void differences_u32(const u32* data, const size_t (&extents)[3], size_t first, size_t count,
+                     u32* out) {
+  differences(data, extents, first, count, out);
+}
+void differences_u64(const u64* data, const size_t (&extents)[3], size_t first, size_t count,
+                     u64* out) {
+  differences(data, extents, first, count, out);
+}
+void sums_u32(u32* data, const size_t (&extents)[3], size_t first, size_t count) {
+  sums(data, extents, first, count);
+}
+void sums_u64(u64* data, const size_t (&extents)[3], size_t first, size_t count) {
+  sums(data, extents, first, count);
+}
+
+// Adds or subtracts the array before, one value after the other.
+template <class U>
+void add_array(U* HWY_RESTRICT to, const U* HWY_RESTRICT from, size_t n) {
+  for (size_t i = 0; i < n; ++i) to[i] += from[i];
+}
+template <class U>
+void subtract_array(U* HWY_RESTRICT to, const U* HWY_RESTRICT from, size_t n) {
+  for (size_t i = 0; i < n; ++i) to[i] -= from[i];
+}
+void add_u32(u32* to, const u32* from, size_t n) { add_array(to, from, n); }
+void add_u64(u64* to, const u64* from, size_t n) { add_array(to, from, n); }
+void subtract_u32(u32* to, const u32* from, size_t n) { subtract_array(to, from, n); }
+void subtract_u64(u64* to, const u64* from, size_t n) { subtract_array(to, from, n); }
 
 }  // namespace leeway::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -73,146 +204,198 @@ HWY_AFTER_NAMESPACE();
 namespace leeway {
 namespace {
 
-HWY_EXPORT(accumulate_u32);
-HWY_EXPORT(accumulate_u64);
-HWY_EXPORT(difference_u32);
-HWY_EXPORT(difference_u64);
-HWY_EXPORT(difference_inside_u32);
-HWY_EXPORT(difference_inside_u64);
+HWY_EXPORT(differences_u32);
+HWY_EXPORT(differences_u64);
+HWY_EXPORT(sums_u32);
+HWY_EXPORT(sums_u64);
+HWY_EXPORT(add_u32);
+HWY_EXPORT(add_u64);
+HWY_EXPORT(subtract_u32);
+HWY_EXPORT(subtract_u64);
 
-void accumulate(u32* sum, const u32* const* rows, size_t count, size_t plus, size_t n) {
-  HWY_DYNAMIC_DISPATCH(accumulate_u32)(sum, rows, count, plus, n);
+using Extents = size_t[3];
+void differences(const u32* data, const Extents& e, size_t first, size_t count, u32* out) {
+  HWY_DYNAMIC_DISPATCH(differences_u32)(data, e, first, count, out);
 }
-void accumulate(u64* sum, const u64* const* rows, size_t count, size_t plus, size_t n) {
-  HWY_DYNAMIC_DISPATCH(accumulate_u64)(sum, rows, count, plus, n);
+void differences(const u64* data, const Extents& e, size_t first, size_t count, u64* out) {
+  HWY_DYNAMIC_DISPATCH(differences_u64)(data, e, first, count, out);
 }
-void difference(const u32* from, u32* to, size_t n) {
-  HWY_DYNAMIC_DISPATCH(difference_u32)(from, to, n);
+void sums(u32* data, const Extents& e, size_t first, size_t count) {
+  HWY_DYNAMIC_DISPATCH(sums_u32)(data, e, first, count);
 }
-void difference(const u64* from, u64* to, size_t n) {
-  HWY_DYNAMIC_DISPATCH(difference_u64)(from, to, n);
+void sums(u64* data, const Extents& e, size_t first, size_t count) {
+  HWY_DYNAMIC_DISPATCH(sums_u64)(data, e, first, count);
+}
+void add(u32* to, const u32* from, size_t n) { HWY_DYNAMIC_DISPATCH(add_u32)(to, from, n); }
+void add(u64* to, const u64* from, size_t n) { HWY_DYNAMIC_DISPATCH(add_u64)(to, from, n); }
+void subtract(u32* to, const u32* from, size_t n) {
+  HWY_DYNAMIC_DISPATCH(subtract_u32)(to, from, n);
+}
+void subtract(u64* to, const u64* from, size_t n) {
+  HWY_DYNAMIC_DISPATCH(subtract_u64)(to, from, n);
 }
 
-size_t difference_inside(u32* row, const u32* a, const u32* b, const u32* c, size_t n) {
-  return HWY_DYNAMIC_DISPATCH(difference_inside_u32)(row, a, b, c, n);
-}
-size_t difference_inside(u64* row, const u64* a, const u64* b, const u64* c, size_t n) {
-  return HWY_DYNAMIC_DISPATCH(difference_inside_u64)(row, a, b, c, n);
-}
+// The extents of the last `axes` axes, at most three of them.
+struct Inner {
+  Extents extents = {1, 1, 1};
+  size_t size = 1;
 
-// The rows of a field, seen as index tuples over all axes but the last, and for each the rows
-// before it with the sign they have in a product of first differences.
-class Rows {
- public:
-  explicit Rows(const Shape& shape)
-      : outer_(shape.rank() > 0 ? shape.rank() - 1 : 0), shape_(shape) {
-    length = shape.rank() > 0 ? size_t(shape[outer_]) : 1;
-    count = size_t(shape.size()) / length;
-    size_t stride = length;
-    for (size_t axis = outer_; axis-- > 0; stride *= size_t(shape[axis])) stride_[axis] = stride;
-  }
-
-  // How far before `row` the rows of its prediction lie, in values: those at an even number of
-  // steps first.
-  struct Before {
-    std::array<size_t, 1u << (kMaxRank - 1)> distance;
-    size_t count = 0, even = 0;
-  };
-  // Valid until the next call. Neighbouring rows mostly have the same.
-  const Before& before(size_t row) {
-    u32 usable = 0, rest = u32(row);
-    for (size_t axis = outer_; axis-- > 0;) {
-      const u32 extent = u32(shape_[axis]), next = rest / extent;
-      if (rest != next * extent) usable |= 1u << axis;
-      rest = next;
-    }
-    if (usable != usable_) find_before(usable_ = usable);
-    return before_;
-  }
-
-  size_t length, count;
-
- private:
-  void find_before(u32 usable) {
-    before_.count = 0;
-    for (const bool odd : {false, true}) {
-      for (u32 set = usable; set != 0; set = (set - 1) & usable) {
-        if ((std::popcount(set) % 2 == 1) != odd) continue;
-        size_t& distance = before_.distance[before_.count++] = 0;
-        for (size_t axis = 0; axis < outer_; ++axis)
-          if (set >> axis & 1) distance += stride_[axis];
-      }
-      if (!odd) before_.even = before_.count;
+  Inner(const Shape& shape, size_t axes) {
+    for (size_t k = 0; k < std::min({axes, shape.rank(), size_t(3)}); ++k) {
+      extents[2 - k] = size_t(shape[shape.rank() - 1 - k]);
+      size *= extents[2 - k];
     }
   }
-
-  size_t outer_;
-  Shape shape_;
-  std::array<size_t, kMaxRank> stride_{};
-  u32 usable_ = 0;
-  Before before_;
 };
 
-// Values of a row handled at once, so that sums stay in the first cache.
-constexpr size_t kPiece = 2048;
-
-// Replaces values by their differences, last row first: the rows before are still values.
-template <class U>
-void differences(Field<U> field) {
-  Rows rows(field.shape);
-  std::array<U, kPiece + 1> sums;
-  std::array<const U*, 1u << (kMaxRank - 1)> pieces;
-  for (size_t r = rows.count; r-- > 0;) {
-    U* row = field.data + r * rows.length;
-    const auto& before = rows.before(r);
-    const auto row_before = [&](size_t k) { return row - before.distance[k]; };
-    size_t end = rows.length;
-    if (before.count == 3)
-      end = difference_inside(row, row_before(0), row_before(1), row_before(2), end);
-    while (end > 0) {
-      const size_t first = (end - 1) / kPiece * kPiece, from = first > 0 ? first - 1 : 0;
-      U* sum = sums.data() + (first > 0 ? 0 : 1);
-      sums[0] = 0;
-      std::copy(row + from, row + end, sum);
-      for (size_t k = 0; k < before.count; ++k) pieces[k] = row + from - before.distance[k];
-      accumulate(sum, pieces.data(), before.count, before.even, end - from);
-      difference(sums.data(), row + first, end - first);
-      end = first;
-    }
+// Calls f(arrays, size, count) for every axis before the last three that is used: count sub-arrays
+// that stand one behind the other.
+template <class U, class F>
+void for_each_outer_axis(Field<U> field, size_t axes, F&& f) {
+  const size_t rank = field.shape.rank();
+  size_t size = Inner(field.shape, axes).size;
+  for (size_t k = 3; k < std::min(axes, rank); ++k) {
+    const auto count = size_t(field.shape[rank - 1 - k]);
+    for (size_t first = 0; first < field.size(); first += size * count)
+      f(field.data + first, size, count);
+    size *= count;
   }
 }
 
-// The inverse: prefix sums along the row, then the rows before with opposite signs.
+// Once along every used axis.
 template <class U>
-void sums(Field<U> field) {
-  Rows rows(field.shape);
-  std::array<const U*, 1u << (kMaxRank - 1)> pieces;
-  for (size_t r = 0; r < rows.count; ++r) {
-    U* row = field.data + r * rows.length;
-    const auto& before = rows.before(r);
-    U carry = 0;
-    for (size_t first = 0; first < rows.length; first += kPiece) {
-      const size_t n = std::min(kPiece, rows.length - first);
-      for (size_t i = first; i < first + n; ++i) row[i] = carry += row[i];
-      // Odd ones are added now, and stand last.
-      for (size_t k = 0; k < before.count; ++k)
-        pieces[k] = row + first - before.distance[(before.even + k) % before.count];
-      accumulate(row + first, pieces.data(), before.count, before.count - before.even, n);
+void differences(Field<U> field, size_t axes) {
+  Buffer<U> values(field.size());
+  std::ranges::copy(field.values(), values.data());
+  differences(values.data(), Inner(field.shape, axes).extents, 0, field.size(), field.data);
+  for_each_outer_axis(field, axes, [](U* data, size_t size, size_t count) {
+    for (size_t i = count; i-- > 1;) subtract(data + i * size, data + (i - 1) * size, size);
+  });
+}
+template <class U>
+void sums(Field<U> field, size_t axes) {
+  for_each_outer_axis(field, axes, [](U* data, size_t size, size_t count) {
+    for (size_t i = 1; i < count; ++i) add(data + i * size, data + (i - 1) * size, size);
+  });
+  sums(field.data, Inner(field.shape, axes).extents, 0, field.size());
+}
+
+constexpr size_t kMostChosen = 3;  // axes, where they are chosen
+
+// Of the field's first values, how many are looked at: two planes, or some rows.
+size_t sample_size(const Shape& shape) {
+  return size_t(std::min<u64>(shape.size(), std::max<u64>(8192, 2 * Inner(shape, 2).size)));
+}
+
+// The number of axes whose differences are smallest, on rows spread over the sample.
+template <class U>
+size_t choose_axes(Field<U> field) {
+  const size_t rank = field.shape.rank(), most = std::min(rank, kMostChosen);
+  const Extents& extents = Inner(field.shape, 2).extents;
+  const size_t length = extents[2], planes_rows = extents[1];
+  const size_t rows = sample_size(field.shape) / std::max<size_t>(length, 1);
+  const size_t row_step = length, plane_step = length * planes_rows;
+  constexpr size_t kRows = 4, kValues = 48;
+  std::array<u64, kMostChosen + 1> cost{};
+  const size_t values = std::min(kValues, length - std::min<size_t>(length, 1));
+  for (size_t k = 0; k < kRows; ++k) {
+    // Not the first row of a plane nor the first plane, where there are others.
+    size_t row = rows * (2 * k + 1) / (2 * kRows);
+    if (planes_rows > 1 && row % planes_rows == 0) ++row;
+    if (rank > 2 && row < planes_rows) row += planes_rows;
+    if (row >= rows || row < (rank > 1 ? 1 : 0) + (rank > 2 ? planes_rows : 0)) continue;
+    const U* x = field.data + row * row_step + (length - values);
+    const auto magnitude = [](U difference) {
+      using S = std::make_signed_t<U>;
+      const auto s = S(difference);
+      return std::min<u64>(s < 0 ? u64(0) - u64(i64(s)) : u64(s), u64(1) << 40);
+    };
+    for (size_t i = 0; i < values; ++i) {
+      const U* v = x + i;
+      U difference = v[0];
+      cost[0] += magnitude(difference);
+      if (most < 1) continue;
+      difference -= v[-1];
+      cost[1] += magnitude(difference);
+      if (most < 2) continue;
+      const U* above = v - row_step;
+      difference -= above[0] - above[-1];
+      cost[2] += magnitude(difference);
+      if (most < 3) continue;
+      const U *behind = v - plane_step, *corner = behind - row_step;
+      difference -= (behind[0] - behind[-1]) - (corner[0] - corner[-1]);
+      cost[3] += magnitude(difference);
     }
   }
+  // Few axes where it makes no difference: they cost less time.
+  return size_t(std::min_element(cost.begin(), cost.begin() + std::ptrdiff_t(most) + 1) -
+                cost.begin());
 }
 
 template <class U>
-void repeat(const Lorenzo& lorenzo, Field<U> field, void (*pass)(Field<U>)) {
-  for (i32 layer = 0; layer < lorenzo.params.order; ++layer) lorenzo.for_each_batch(field, pass);
+size_t choose_typed(const Lorenzo& lorenzo, Field<U> field, Writer& side) {
+  if (lorenzo.params.axes > 0) return size_t(lorenzo.params.axes);
+  const size_t axes = choose_axes(field);
+  side.put(u8(axes));
+  return axes;
+}
+template <class U>
+void forward_typed(const Lorenzo& lorenzo, Field<U> field, Writer& side) {
+  const size_t axes = choose_typed(lorenzo, field, side);
+  for (i32 layer = 0; axes > 0 && layer < lorenzo.params.order; ++layer) differences(field, axes);
+}
+template <class U>
+void backward_typed(const Lorenzo& lorenzo, Field<U> field, Reader& side) {
+  const size_t axes = lorenzo.chosen(side);
+  for (i32 layer = 0; axes > 0 && layer < lorenzo.params.order; ++layer) sums(field, axes);
+}
+template <class U>
+void forward_piece_typed(Field<U> field, size_t axes, size_t first, size_t count, U* out) {
+  if (axes == 0)
+    std::copy_n(field.data + first, count, out);
+  else
+    differences(field.data, Inner(field.shape, axes).extents, first, count, out);
+}
+template <class U>
+void backward_piece_typed(Field<U> field, size_t axes, size_t first, size_t count) {
+  if (axes > 0) sums(field.data, Inner(field.shape, axes).extents, first, count);
 }
 
 }  // namespace
 
-void Lorenzo::forward(Field<u32> field) const { repeat(*this, field, differences<u32>); }
-void Lorenzo::forward(Field<u64> field) const { repeat(*this, field, differences<u64>); }
-void Lorenzo::backward(Field<u32> field) const { repeat(*this, field, sums<u32>); }
-void Lorenzo::backward(Field<u64> field) const { repeat(*this, field, sums<u64>); }
+size_t Lorenzo::values_ahead(const Shape& shape) const {
+  return params.axes > 0 ? 0 : sample_size(shape);
+}
+size_t Lorenzo::choose(Field<u32> field, Writer& side) const {
+  return choose_typed(*this, field, side);
+}
+size_t Lorenzo::choose(Field<u64> field, Writer& side) const {
+  return choose_typed(*this, field, side);
+}
+size_t Lorenzo::chosen(Reader& side) const {
+  if (params.axes > 0) return size_t(params.axes);
+  const size_t axes = side.get<u8>();
+  if (axes > kMostChosen) fail_corrupt("too many axes");
+  return axes;
+}
+void Lorenzo::forward_piece(Field<u32> field, size_t axes, size_t first, size_t count,
+                            u32* out) const {
+  forward_piece_typed(field, axes, first, count, out);
+}
+void Lorenzo::forward_piece(Field<u64> field, size_t axes, size_t first, size_t count,
+                            u64* out) const {
+  forward_piece_typed(field, axes, first, count, out);
+}
+void Lorenzo::backward_piece(Field<u32> field, size_t axes, size_t first, size_t count) const {
+  backward_piece_typed(field, axes, first, count);
+}
+void Lorenzo::backward_piece(Field<u64> field, size_t axes, size_t first, size_t count) const {
+  backward_piece_typed(field, axes, first, count);
+}
+void Lorenzo::forward(Field<u32> field, Writer& side) const { forward_typed(*this, field, side); }
+void Lorenzo::forward(Field<u64> field, Writer& side) const { forward_typed(*this, field, side); }
+void Lorenzo::backward(Field<u32> field, Reader& side) const { backward_typed(*this, field, side); }
+void Lorenzo::backward(Field<u64> field, Reader& side) const { backward_typed(*this, field, side); }
 
 }  // namespace leeway
 #endif

@@ -30,18 +30,39 @@ struct Lorenzo {
     i32 axes = 8;
     void fields(auto&& field) {
       field("order", order, 1, 2, "layers of neighbours");
-      field("axes", axes, 1, 8, "axes used, counted from the fastest; the others are a batch");
+      field("axes", axes, 0, 8,
+            "axes used, counted from the fastest; the others are a batch; 0: chosen by a sample");
     }
   } params;
 
-  LEEWAY_EXPORT void forward(Field<u32> field) const;
-  LEEWAY_EXPORT void forward(Field<u64> field) const;
-  LEEWAY_EXPORT void backward(Field<u32> field) const;
-  LEEWAY_EXPORT void backward(Field<u64> field) const;
+  LEEWAY_EXPORT void forward(Field<u32> field, Writer& side) const;
+  LEEWAY_EXPORT void forward(Field<u64> field, Writer& side) const;
+  LEEWAY_EXPORT void backward(Field<u32> field, Reader& side) const;
+  LEEWAY_EXPORT void backward(Field<u64> field, Reader& side) const;
+
+  // forward() and backward() piece by piece, in order. forward_piece() leaves the values in
+  // `field`, which must hold those up to the end of the piece; choose() looks at the first
+  // values_ahead().
+  bool is_piecewise(const Shape& shape) const {
+    return params.order == 1 && std::min(shape.rank(), size_t(params.axes)) <= 3;
+  }
+  LEEWAY_EXPORT size_t values_ahead(const Shape& shape) const;
+  LEEWAY_EXPORT size_t choose(Field<u32> field, Writer& side) const;
+  LEEWAY_EXPORT size_t choose(Field<u64> field, Writer& side) const;
+  LEEWAY_EXPORT size_t chosen(Reader& side) const;
+  LEEWAY_EXPORT void forward_piece(Field<u32> field, size_t axes, size_t first, size_t count,
+                                   u32* out) const;
+  LEEWAY_EXPORT void forward_piece(Field<u64> field, size_t axes, size_t first, size_t count,
+                                   u64* out) const;
+  LEEWAY_EXPORT void backward_piece(Field<u32> field, size_t axes, size_t first,
+                                    size_t count) const;
+  LEEWAY_EXPORT void backward_piece(Field<u64> field, size_t axes, size_t first,
+                                    size_t count) const;
 
   template <class T, class Visit>
   void walk(Field<T> field, Visit&& visit) const {
-    for_each_batch(field, [&](Field<T> part) {
+    const auto axes = params.axes > 0 ? size_t(params.axes) : kMaxRank;
+    for_each_batch(field, axes, [&](Field<T> part) {
       const size_t rank = part.shape.rank(), length = rank ? size_t(part.shape[rank - 1]) : 1;
       std::vector<Predicted<T>> before(length + 2);  // h, with two zeros in front
       for_each_row_index(part.shape, [&](const Index& index, size_t row) {
@@ -57,8 +78,8 @@ struct Lorenzo {
 
   // Splits the field into its batches: arrays of the last `axes` axes.
   template <class T, class F>
-  void for_each_batch(Field<T> field, F&& f) const {
-    const size_t rank = field.shape.rank(), used = std::min(rank, size_t(params.axes));
+  static void for_each_batch(Field<T> field, size_t axes, F&& f) {
+    const size_t rank = field.shape.rank(), used = std::min(rank, axes);
     const Field<T> part{field.data, Shape(field.shape.extents().last(used))};
     const size_t size = part.size();
     if (size == 0) return;

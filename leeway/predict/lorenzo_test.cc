@@ -27,6 +27,18 @@ U residual_at(const std::vector<U>& values, const Shape& shape, const Index& at,
   return sum;
 }
 
+template <class U>
+void forward(const Lorenzo& lorenzo, Field<U> field) {
+  Writer side;
+  lorenzo.forward(field, side);
+  EXPECT_EQ(side.size(), 0u);
+}
+template <class U>
+void backward(const Lorenzo& lorenzo, Field<U> field) {
+  Reader side({});
+  lorenzo.backward(field, side);
+}
+
 TEST(Lorenzo, EqualsInclusionAndExclusion) {
   for (const Shape& full : shapes())
     for (const int order : {1, 2}) {
@@ -37,12 +49,12 @@ TEST(Lorenzo, EqualsInclusionAndExclusion) {
       auto transformed = values;
       Lorenzo lorenzo;
       lorenzo.params.order = order;
-      lorenzo.forward(Field<u64>{transformed.data(), shape});
+      forward(lorenzo, Field<u64>{transformed.data(), shape});
       size_t i = 0;
       for_each_outer(shape, 0, [&](const Index& at) {
         ASSERT_EQ(transformed[i++], residual_at(values, shape, at, order)) << to_string(shape);
       });
-      lorenzo.backward(Field<u64>{transformed.data(), shape});
+      backward(lorenzo, Field<u64>{transformed.data(), shape});
       ASSERT_EQ(transformed, values) << to_string(shape);
     }
 }
@@ -54,14 +66,48 @@ TEST(Lorenzo, LongRowsAreCutInPieces) {
     for (u32& value : values) value = u32(random());
     auto transformed = values;
     const Lorenzo lorenzo;
-    lorenzo.forward(Field<u32>{transformed.data(), shape});
+    forward(lorenzo, Field<u32>{transformed.data(), shape});
     size_t i = 0;
     for_each_outer(shape, 0, [&](const Index& at) {
       ASSERT_EQ(transformed[i++], residual_at(values, shape, at, 1));
     });
-    lorenzo.backward(Field<u32>{transformed.data(), shape});
+    backward(lorenzo, Field<u32>{transformed.data(), shape});
     EXPECT_EQ(transformed, values);
   }
+}
+
+// Ramps along the last axes, up and down in turn along the others.
+TEST(Lorenzo, ChoosesTheAxesThatPay) {
+  for (const Shape& shape : {Shape{4000}, Shape{40, 100}, Shape{20, 20, 30}, Shape{3, 9, 10, 50}})
+    for (size_t axes = 0; axes <= std::min<size_t>(3, shape.rank()); ++axes) {
+      std::vector<u32> values;
+      for_each_outer(shape, 0, [&](const Index& at) {
+        u32 value = 1000;
+        u64 turn = 0;
+        for (size_t axis = 0; axis < shape.rank(); ++axis)
+          if (axis + axes < shape.rank())
+            turn += at[axis];
+          else
+            value *= u32(at[axis] + axis + 1);
+        values.push_back(turn % 2 ? u32(0) - value : value);
+      });
+      auto transformed = values;
+      Lorenzo lorenzo;
+      lorenzo.params.axes = 0;
+      Writer side;
+      lorenzo.forward(Field<u32>{transformed.data(), shape}, side);
+      ASSERT_EQ(side.size(), 1u);
+      EXPECT_EQ(side.bytes()[0], axes) << to_string(shape);
+      Reader in(side.bytes());
+      lorenzo.backward(Field<u32>{transformed.data(), shape}, in);
+      EXPECT_EQ(transformed, values);
+    }
+  const u8 four = 4;
+  Reader in({&four, 1});
+  Lorenzo lorenzo;
+  lorenzo.params.axes = 0;
+  std::vector<u32> values(100);
+  EXPECT_THROW(lorenzo.backward(Field<u32>{values.data(), {100}}, in), Error);
 }
 
 // Takes values as they are and records the predictions.
@@ -86,7 +132,7 @@ TEST(Lorenzo, WalkPredictsTheSame) {
         std::vector<u64> integers;
         for (const i32 value : values) integers.push_back(u64(i64(value)));
         auto residuals = integers;
-        lorenzo.forward(Field<u64>{residuals.data(), shape});
+        forward(lorenzo, Field<u64>{residuals.data(), shape});
         for (size_t i = 0; i < values.size(); ++i)
           ASSERT_EQ(recorder.predictions[i] + residuals[i], integers[i])
               << to_string(shape) << " at " << i;

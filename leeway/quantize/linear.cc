@@ -48,33 +48,38 @@ bool quantize_plane(const LinearGrid<T>& grid, const Plane<const std::byte>& pla
   constexpr bool is_float = sizeof(T) == 4;
   const auto inverse = hn::Set(d, is_float ? T(grid.short_inverse) : T(grid.inverse));
   const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
+  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
+  const size_t lanes = hn::Lanes(d), length = plane.length, rows = plane.rows;
+  if (length < lanes) return false;
+  // The largest error and code by magnitude. A NaN must not get lost in Max: it stays in `sum`.
+  auto worst = hn::Zero(d), largest = hn::Zero(d), sum = hn::Zero(d);
+  const auto one = [&](const T* from, T* to, Code<T>* code) HWY_ATTR {
+    const auto vx = hn::LoadU(d, from);
+    const auto t = hn::Mul(vx, inverse);
+    const auto shifted = hn::Add(t, magic);
+    const auto y = hn::Mul(hn::Sub(shifted, magic), step);
+    const auto error = hn::Abs(hn::Sub(vx, y));
+    worst = hn::Max(worst, error);
+    largest = hn::Max(largest, hn::Abs(t));
+    sum = hn::Add(sum, error);
+    hn::StoreU(y, d, to);
+    hn::StoreU(hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic)), di, code);
+  };
+  for (size_t r = 0; r < rows; ++r, x += length, q += length) {
+    const T* from = reinterpret_cast<const T*>(plane.data + std::ptrdiff_t(r) * plane.row_step);
+    size_t i = 0;
+    for (; i + 2 * lanes <= length; i += 2 * lanes) {
+      one(from + i, x + i, q + i);
+      one(from + i + lanes, x + i + lanes, q + i + lanes);
+    }
+    for (; i + lanes <= length; i += lanes) one(from + i, x + i, q + i);
+    if (i < length) one(from + length - lanes, x + length - lanes, q + length - lanes);
+  }
   const auto limit = hn::Set(d, is_float ? T(grid.short_limit) : T(grid.limit));
   const auto max_code = hn::Set(d, is_float ? T(grid.kShortCode) : T(grid.kMaxCode / 2));
-  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
-  if (plane.length < hn::Lanes(d)) return false;
-  auto worst = hn::Zero(d);
-  auto odd = hn::Ne(worst, worst);
-  const std::byte* row = plane.data;
-  for (size_t r = 0; r < plane.rows; ++r, row += plane.row_step, x += plane.length, q += plane.length) {
-    const T* from = reinterpret_cast<const T*>(row);
-    prefetch_row(row, plane.row_step, plane.length * sizeof(T));
-    const auto one = [&](size_t i) HWY_ATTR {
-      const auto vx = hn::LoadU(d, from + i);
-      const auto t = hn::Mul(vx, inverse);
-      const auto shifted = hn::Add(t, magic);
-      const auto y = hn::Mul(hn::Sub(shifted, magic), step);
-      const auto error = hn::Abs(hn::Sub(vx, y));
-      // Not by Max, which may lose a NaN.
-      odd = hn::Or(odd, hn::Not(hn::Le(hn::Abs(t), max_code)));
-      worst = hn::Max(worst, error);
-      hn::StoreU(y, d, x + i);
-      hn::StoreU(hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic)), di, q + i);
-    };
-    size_t i = 0;
-    for (; i + hn::Lanes(d) <= plane.length; i += hn::Lanes(d)) one(i);
-    if (i < plane.length) one(plane.length - hn::Lanes(d));
-  }
-  if (!hn::AllFalse(d, odd) || !hn::AllTrue(d, hn::Le(worst, limit))) return false;
+  const auto fits =
+      hn::And(hn::And(hn::Le(worst, limit), hn::Le(largest, max_code)), hn::Eq(sum, sum));
+  if (!hn::AllTrue(d, fits)) return false;
   max_error = std::max(max_error, double(hn::GetLane(hn::MaxOfLanes(d, worst))));
   return true;
 }
@@ -84,18 +89,24 @@ size_t recover(const LinearGrid<T>& grid, const Code<T>* q, size_t n, T* x) {
   const hn::ScalableTag<T> d;
   const hn::RebindToSigned<decltype(d)> di;
   constexpr bool is_float = sizeof(T) == 4;
+  constexpr size_t kBlock = 64;  // codes that are looked at together
   const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
   const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
-  const auto lowest = hn::Set(di, is_float ? Code<T>(-65536) : Code<T>(-(i64(1) << 50)));
-  const auto highest = hn::Neg(lowest);
-  size_t i = 0;
+  const auto highest = hn::Set(di, is_float ? Code<T>(65536) : Code<T>(i64(1) << 50));
+  const auto lowest = hn::Neg(highest);
   if (is_float && grid.short_step == 0) return 0;
-  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
-    const auto vq = hn::LoadU(di, q + i);
-    const auto outside = hn::Or(hn::Lt(vq, lowest), hn::Gt(vq, highest));
+  size_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) {
+    auto least = hn::Zero(di), most = hn::Zero(di);
+    for (size_t k = i; k < i + kBlock; k += hn::Lanes(d)) {
+      const auto vq = hn::LoadU(di, q + k);
+      least = hn::Min(least, vq);
+      most = hn::Max(most, vq);
+      const auto integer = hn::Sub(hn::BitCast(d, hn::Add(vq, hn::BitCast(di, magic))), magic);
+      hn::StoreU(hn::Mul(integer, step), d, x + k);
+    }
+    const auto outside = hn::Or(hn::Lt(least, lowest), hn::Gt(most, highest));
     if (!hn::AllFalse(di, outside)) break;
-    const auto integer = hn::Sub(hn::BitCast(d, hn::Add(vq, hn::BitCast(di, magic))), magic);
-    hn::StoreU(hn::Mul(integer, step), d, x + i);
   }
   return i;
 }

@@ -69,7 +69,7 @@ LEEWAY_EXPORT size_t recover(const LinearGrid<double>& grid, const i64* q, size_
 }  // namespace kernel
 
 // Values done by the scalar definition before the kernel is tried again.
-inline constexpr size_t kScalarStretch = 16;
+inline constexpr size_t kScalarStretch = 16, kRecoverStretch = 64;
 
 template <Floating T>
 struct LinearGrid<T> {
@@ -153,7 +153,7 @@ struct LinearGrid<T> {
     for (size_t i = 0; i < codes.size();) {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
         i += kernel::recover(*this, codes.data() + i, codes.size() - i, values.data() + i);
-      for (const size_t stop = std::min(codes.size(), i + kScalarStretch); i < stop; ++i)
+      for (const size_t stop = std::min(codes.size(), i + kRecoverStretch); i < stop; ++i)
         values[i] = recover(Predicted<T>(0), codes[i]);
     }
   }

@@ -3,10 +3,13 @@
 // one word in one of these lines.
 #pragma once
 
+#include "leeway/encode/fixed.h"
 #include "leeway/encode/huffman.h"
+#include "leeway/encode/pack.h"
 #include "leeway/encode/raw.h"
 #include "leeway/lossless/store.h"
 #include "leeway/lossless/zstd.h"
+#include "leeway/predict/blocks.h"
 #include "leeway/predict/lorenzo.h"
 #include "leeway/quantize/exact.h"
 #include "leeway/quantize/linear.h"
@@ -16,9 +19,9 @@ namespace leeway {
 template <class... S>
 struct List {};
 
-using Predictors = List<Lorenzo>;
+using Predictors = List<Lorenzo, Blocks>;
 using Quantizers = List<Linear, Exact>;
-using Encoders = List<Huffman, Raw>;
+using Encoders = List<Huffman, Pack, Fixed, Raw>;
 using LosslessStages = List<Zstd, Store>;
 
 template <class... A, class... B>

@@ -25,13 +25,13 @@ class AnyPreprocessor {
 class AnyEncoder {
  public:
   virtual ~AnyEncoder() = default;
-  virtual void encode(std::span<const i32> codes, std::span<const u8> contexts,
-                      Writer& out) const = 0;
-  virtual void encode(std::span<const i64> codes, std::span<const u8> contexts,
-                      Writer& out) const = 0;
+  virtual u64 chunk_values() const = 0;
+  // For `count` codes. `out` must not be touched before finish(), and outlive the sink.
+  virtual std::unique_ptr<CodeSink<i32>> sink32(size_t count, Writer& out) const = 0;
+  virtual std::unique_ptr<CodeSink<i64>> sink64(size_t count, Writer& out) const = 0;
   // `in` must outlive the source.
-  virtual std::unique_ptr<CodeSource<i32>> decoder32(Reader& in, size_t count) const = 0;
-  virtual std::unique_ptr<CodeSource<i64>> decoder64(Reader& in, size_t count) const = 0;
+  virtual std::unique_ptr<CodeSource<i32>> source32(Reader& in, size_t count) const = 0;
+  virtual std::unique_ptr<CodeSource<i64>> source64(Reader& in, size_t count) const = 0;
 };
 
 class AnyLossless {
@@ -54,61 +54,30 @@ std::unique_ptr<AnyPreprocessor<T>> erase_preprocessor(S stage) {
 
 namespace detail {
 
-// For encoders that decode everything at once.
-template <class I, class S>
-class DecodedAtOnce final : public CodeSource<I> {
- public:
-  DecodedAtOnce(const S& stage, Reader& in, size_t count) : stage_(stage), in_(in), count_(count) {}
-  void next(std::span<I> codes, const u8*) override {
-    if (done_ == 0 && codes.size() == count_) {
-      stage_.decode(in_, codes);
-      done_ = count_;
-      return;
-    }
-    if (done_ == 0 && all_.empty()) {
-      all_ = Buffer<I>(count_);
-      stage_.decode(in_, std::span<I>(all_));
-    }
-    if (codes.size() > count_ - done_)
-      throw Error(Errc::internal, "more codes asked for than there are");
-    std::copy_n(all_.data() + done_, codes.size(), codes.data());
-    done_ += codes.size();
-  }
-
- private:
-  const S& stage_;
-  Reader& in_;
-  size_t count_, done_ = 0;
-  Buffer<I> all_;
-};
-
 template <Encoder S>
 class ErasedEncoder final : public AnyEncoder {
  public:
   explicit ErasedEncoder(S stage) : stage_(std::move(stage)) {}
-  void encode(std::span<const i32> codes, std::span<const u8> contexts,
-              Writer& out) const override {
-    stage_.encode(codes, contexts, out);
+  u64 chunk_values() const override {
+    if constexpr (requires { S::kChunkValues; })
+      return S::kChunkValues;
+    else
+      return u64(1) << 19;
   }
-  void encode(std::span<const i64> codes, std::span<const u8> contexts,
-              Writer& out) const override {
-    stage_.encode(codes, contexts, out);
+  std::unique_ptr<CodeSink<i32>> sink32(size_t count, Writer& out) const override {
+    return make_sink<i32>(stage_, count, out);
   }
-  std::unique_ptr<CodeSource<i32>> decoder32(Reader& in, size_t count) const override {
-    return decoder<i32>(in, count);
+  std::unique_ptr<CodeSink<i64>> sink64(size_t count, Writer& out) const override {
+    return make_sink<i64>(stage_, count, out);
   }
-  std::unique_ptr<CodeSource<i64>> decoder64(Reader& in, size_t count) const override {
-    return decoder<i64>(in, count);
+  std::unique_ptr<CodeSource<i32>> source32(Reader& in, size_t count) const override {
+    return make_source<i32>(stage_, in, count);
+  }
+  std::unique_ptr<CodeSource<i64>> source64(Reader& in, size_t count) const override {
+    return make_source<i64>(stage_, in, count);
   }
 
  private:
-  template <class I>
-  std::unique_ptr<CodeSource<I>> decoder(Reader& in, size_t count) const {
-    if constexpr (requires { stage_.template decoder<I>(in, count); })
-      return stage_.template decoder<I>(in, count);
-    else
-      return std::make_unique<DecodedAtOnce<I, S>>(stage_, in, count);
-  }
   S stage_;
 };
 
@@ -148,19 +117,20 @@ struct Pipeline {
   // Appends the body of `chunk` to `out`, leaves in `field` what decompress() will give.
   ChunkReport compress(const View& chunk, Field<T> field, double bound, const Mask& mask,
                        Writer& out) const {
-    Writer body;
-    Codes<Code<T>> codes;
-    const ChunkReport report = reduce(chunk, field, bound, mask, body, codes);
-    encoder->encode(std::span<const Code<T>>(codes.values), codes.contexts, body);
-    pack(std::move(body), out);
+    Writer coded, packable;
+    Writer& body = lossless.empty() ? out : packable;
+    coded.reserve(field.values().size_bytes() / 2);
+    const ChunkReport report = reduce(chunk, field, bound, mask, body, *sink(field.size(), coded));
+    body.put_bytes(coded.bytes());
+    if (!lossless.empty()) pack(std::move(packable), out);
     return report;
   }
 
   // compress() without the coding: what error would it make?
   ChunkReport measure(Field<T> field, double bound, const Mask& mask) const {
     Writer body;
-    Codes<Code<T>> codes;
-    return reduce(view_of(field.data, field.shape), field, bound, mask, body, codes);
+    NoSink<Code<T>> nowhere;
+    return reduce(view_of(field.data, field.shape), field, bound, mask, body, nowhere);
   }
 
   void decompress(ByteView packed, double bound, Field<T> field) const {
@@ -178,17 +148,19 @@ struct Pipeline {
     std::vector<Reader> sides;
     for (size_t i = 0; i < preprocessors.size(); ++i)
       sides.emplace_back(body.take(body.get_varint()));
+    Reader side(body.take(body.get_varint()));
     Reader patches(body.take(body.get_varint()));
     const auto exact = Patches<T>::read(patches, field.size());
     patches.expect_end();
     const auto source = [&] {
       if constexpr (sizeof(Code<T>) == 4)
-        return encoder->decoder32(body, field.size());
+        return encoder->source32(body, field.size());
       else
-        return encoder->decoder64(body, field.size());
+        return encoder->source64(body, field.size());
     }();
-    transform->backward(field, bound, *source, exact);
+    transform->backward(field, bound, *source, exact, side);
     body.expect_end();
+    side.expect_end();
     for (size_t i = preprocessors.size(); i-- > 0;) {
       preprocessors[i]->backward(field, sides[i]);
       sides[i].expect_end();
@@ -203,9 +175,16 @@ struct Pipeline {
     body.put_bytes(bytes);
   }
 
-  // Everything before coding: the sections of the body but the last, and the codes.
+  std::unique_ptr<CodeSink<Code<T>>> sink(size_t count, Writer& out) const {
+    if constexpr (sizeof(Code<T>) == 4)
+      return encoder->sink32(count, out);
+    else
+      return encoder->sink64(count, out);
+  }
+
+  // Everything but the last section of the body, which the sink makes of the codes.
   ChunkReport reduce(View source, Field<T> field, double bound, const Mask& mask, Writer& body,
-                     Codes<Code<T>>& codes) const {
+                     CodeSink<Code<T>>& codes) const {
     ChunkReport report;
     if (mask.is_needed || !preprocessors.empty()) {
       if (!is_in_place(source, field)) gather(source, field.data);
@@ -222,9 +201,10 @@ struct Pipeline {
       put_section(body, sides[i].bytes());
     }
     Patches<T> exact;
-    report.max_error = transform->forward(source, field, bound, special, codes, exact);
+    Writer side, patches;
+    report.max_error = transform->forward(source, field, bound, special, codes, exact, side);
     report.exact = exact.count();
-    Writer patches;
+    put_section(body, side.bytes());
     exact.write(patches);
     put_section(body, patches.bytes());
 
@@ -243,10 +223,7 @@ struct Pipeline {
       lossless[i]->compress(body.bytes(), packed);
       body = std::move(packed);
     }
-    if (lossless.empty())
-      out.put_bytes(body.bytes());
-    else
-      lossless.back()->compress(body.bytes(), out);
+    lossless.back()->compress(body.bytes(), out);
   }
 };
 

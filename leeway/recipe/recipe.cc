@@ -12,6 +12,10 @@ namespace {
 // itself.
 constexpr NamedRecipe kNamed[] = {
     {"balanced", "linear+lorenzo+huffman+zstd", "the default: small streams at a good speed"},
+    {"fast", "linear+lorenzo:axes=0+pack", "several times as fast, streams a little larger"},
+    {"ceresz", "linear+blocks+fixed:outlier=0,head=4", "the block codec of CereSZ"},
+    {"cuszp2-outlier", "linear+blocks+fixed", "the block codec of cuSZp2, outlier mode"},
+    {"cuszp2-plain", "linear+blocks+fixed:outlier=0", "the block codec of cuSZp2, plain mode"},
     {"feedback", "lorenzo+linear+huffman+zstd",
      "predicts from reconstructed values, as SZ-1.4 does"},
     {"lossless", "exact+lorenzo+huffman+zstd", "every value bit for bit, whatever the bound"},
@@ -35,8 +39,8 @@ StageCall parse_stage(std::string_view text) {
     names += (names.empty() ? "" : ", ") + std::string(info.name);
   for (const NamedRecipe& named : kNamed) names += ", " + std::string(named.name);
   fail_argument((call.name.empty() ? "a stage is missing"
-                                 : "there is no stage or recipe '" + call.name + "'") +
-              "; there are: " + names);
+                                   : "there is no stage or recipe '" + call.name + "'") +
+                "; there are: " + names);
 }
 
 // Where a kind may stand; predictor and quantizer share a place.
@@ -47,9 +51,9 @@ void check_order(const Recipe& recipe) {
     const StageCall &before = recipe.stages[i - 1], &stage = recipe.stages[i];
     if (place_of(before.kind) > place_of(stage.kind))
       fail_argument("'" + stage.name + "' (" + std::string(kKindNames[int(stage.kind)]) +
-                  ") cannot follow '" + before.name + "' (" +
-                  std::string(kKindNames[int(before.kind)]) +
-                  "); the order is preprocessors, predictor and quantizer, encoder, lossless");
+                    ") cannot follow '" + before.name + "' (" +
+                    std::string(kKindNames[int(before.kind)]) +
+                    "); the order is preprocessors, predictor and quantizer, encoder, lossless");
   }
   for (const Kind kind : {Kind::predictor, Kind::quantizer, Kind::encoder})
     if (std::ranges::count(recipe.stages, kind, &StageCall::kind) > 1)

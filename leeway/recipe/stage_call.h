@@ -30,9 +30,10 @@ S configured(std::string_view params) {
     const size_t equals = assignment.find('=');
     if (equals == std::string_view::npos)
       fail_argument("stage '" + std::string(S::kName) + "': expected key=number, not '" +
-                  std::string(assignment) + "'");
+                    std::string(assignment) + "'");
     set_param(stage.params, S::kName, assignment.substr(0, equals), assignment.substr(equals + 1));
   }
+  if constexpr (requires { stage.params.check(); }) stage.params.check();
   return stage;
 }
 

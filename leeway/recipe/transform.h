@@ -6,7 +6,9 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "leeway/core/distance.h"
 #include "leeway/core/stage.h"
@@ -17,21 +19,6 @@ namespace leeway {
 template <class I>
 inline constexpr I kExactCode = std::numeric_limits<I>::min();
 
-template <class I>
-struct Codes {
-  Buffer<I> values;
-  std::vector<u8> contexts;  // empty, or one for each value
-};
-
-// Gives decoded codes piece by piece, in the order they were encoded. A reader passes contexts for
-// all codes or for none.
-template <class I>
-class CodeSource {
- public:
-  virtual ~CodeSource() = default;
-  virtual void next(std::span<I> codes, const u8* contexts) = 0;
-};
-
 template <class T>
 class Transform {
  public:
@@ -40,10 +27,10 @@ class Transform {
   // itself. Leaves in `field` exactly what backward() will give. Returns the largest error.
   // `special` is empty or says which values do not matter, because the mask will put them back.
   virtual double forward(const View& source, Field<T> field, double bound,
-                         std::span<const u8> special, Codes<Code<T>>& codes,
-                         Patches<T>& exact) const = 0;
+                         std::span<const u8> special, CodeSink<Code<T>>& codes, Patches<T>& exact,
+                         Writer& side) const = 0;
   virtual void backward(Field<T> field, double bound, CodeSource<Code<T>>& codes,
-                        const Patches<T>& exact) const = 0;
+                        const Patches<T>& exact, Reader& side) const = 0;
 };
 
 template <class T>
@@ -51,7 +38,14 @@ bool is_in_place(const View& source, Field<T> field) {
   return source.data == reinterpret_cast<const std::byte*>(field.data);
 }
 
-// Quantize, then predict on integers.
+// Whether a predictor on integers can work piece by piece.
+template <class P>
+concept PiecewisePredictor = requires(const P p, Field<u32> field) {
+  { p.is_piecewise(field.shape) } -> std::same_as<bool>;
+};
+
+// Quantize, then predict on integers. Piece by piece where the predictor can, so that values pass
+// through all stages while they are in the first cache.
 template <class T, class Q, class P>
 class Dual final : public Transform<T> {
  public:
@@ -59,30 +53,56 @@ class Dual final : public Transform<T> {
       : quantizer_(std::move(quantizer)), predictor_(std::move(predictor)) {}
 
   double forward(const View& source, Field<T> field, double bound, std::span<const u8>,
-                 Codes<Code<T>>& codes, Patches<T>& exact) const override {
-    codes.values = Buffer<Code<T>>(field.size());
+                 CodeSink<Code<T>>& sink, Patches<T>& exact, Writer& side) const override {
+    Buffer<Code<T>> codes(field.size());
+    Predict predict(predictor_, integers(codes, field.shape), sink, side);
     const auto grid = quantizer_.template at<T>(bound);
-    const bool in_place = is_in_place(source, field);
     double max_error = 0;
     size_t done = 0;
     for_each_plane(source, [&](const Plane<const std::byte>& plane) {
-      const size_t first = std::exchange(done, done + plane.size());
-      if constexpr (requires { grid.quantize_plane(plane, field.data, codes.values.data(), max_error); })
-        if (!in_place && grid.quantize_plane(plane, field.data + first, codes.values.data() + first, max_error))
-          return;
-      if (!in_place) gather(plane, sizeof(T), reinterpret_cast<std::byte*>(field.data + first));
-      const std::span<Code<T>> all = codes.values;
-      max_error = std::max(max_error, grid.quantize(field.values().first(done), all.first(done), exact, first));
+      for_each_part(plane, kMostCodes, [&](const Plane<const std::byte>& part) {
+        const size_t first = std::exchange(done, done + part.size());
+        max_error = std::max(
+            max_error, quantize(grid, part, is_in_place(source, field), field.values().first(done),
+                                std::span(codes).first(done), exact, first));
+        predict.up_to(done);
+      });
     });
-    predictor_.forward(integers(codes.values, field.shape));
+    predict.finish();
     return max_error;
   }
-  void backward(Field<T> field, double bound, CodeSource<Code<T>>& source,
-                const Patches<T>& exact) const override {
+
+  void backward(Field<T> field, double bound, CodeSource<Code<T>>& source, const Patches<T>& exact,
+                Reader& side) const override {
     Buffer<Code<T>> codes(field.size());
-    source.next(codes, nullptr);
-    predictor_.backward(integers(codes, field.shape));
-    quantizer_.template at<T>(bound).recover(std::span<const Code<T>>(codes), field.values());
+    const Field<Unsigned> values = integers(codes, field.shape);
+    const auto grid = quantizer_.template at<T>(bound);
+    const auto for_each_piece = [&](auto&& f) {
+      for (size_t first = 0; first < codes.size(); first += kMostCodes) {
+        const size_t count = std::min(kMostCodes, codes.size() - first);
+        f(first, std::span(codes).subspan(first, count));
+      }
+    };
+    const auto recover = [&](size_t first, std::span<const Code<T>> piece) {
+      grid.recover(piece, field.values().subspan(first, piece.size()));
+    };
+    bool piecewise = false;
+    if constexpr (PiecewisePredictor<P>) {
+      piecewise = predictor_.is_piecewise(field.shape);
+      if (piecewise) {
+        const size_t choice = predictor_.chosen(side);
+        for_each_piece([&](size_t first, std::span<Code<T>> piece) {
+          source.next(piece, nullptr);
+          predictor_.backward_piece(values, choice, first, piece.size());
+          recover(first, piece);
+        });
+      }
+    }
+    if (!piecewise) {
+      for_each_piece([&](size_t, std::span<Code<T>> piece) { source.next(piece, nullptr); });
+      predictor_.backward(values, side);
+      for_each_piece(recover);
+    }
     exact.apply(field.values());
   }
 
@@ -91,6 +111,64 @@ class Dual final : public Transform<T> {
   static Field<Unsigned> integers(Buffer<Code<T>>& codes, const Shape& shape) {
     return {reinterpret_cast<Unsigned*>(codes.data()), shape};
   }
+
+  // A plane of values to the end of `values` and `codes`, from `first` on.
+  static double quantize(const auto& grid, const Plane<const std::byte>& plane, bool in_place,
+                         std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
+                         size_t first) {
+    if (!in_place) {
+      double max_error = 0;
+      if constexpr (requires {
+                      grid.quantize_plane(plane, values.data(), codes.data(), max_error);
+                    })
+        if (grid.quantize_plane(plane, values.data() + first, codes.data() + first, max_error))
+          return max_error;
+      gather(plane, sizeof(T), reinterpret_cast<std::byte*>(values.data() + first));
+    }
+    return grid.quantize(values, codes, exact, first);
+  }
+
+  // Hands differences to the encoder as soon as it can.
+  class Predict {
+   public:
+    Predict(const P& predictor, Field<Unsigned> field, CodeSink<Code<T>>& sink, Writer& side)
+        : predictor_(predictor), field_(field), sink_(sink), side_(side) {
+      if constexpr (PiecewisePredictor<P>) piecewise_ = predictor.is_piecewise(field.shape);
+    }
+    void up_to(size_t done) {
+      if constexpr (PiecewisePredictor<P>) {
+        if (!piecewise_ || done < predictor_.values_ahead(field_.shape)) return;
+        while (done - sent_ >= kMostCodes || (done == field_.size() && sent_ < done)) send(done);
+      }
+    }
+    void finish() {
+      if (!piecewise_) {
+        predictor_.forward(field_, side_);
+        sink_.put_all({reinterpret_cast<const Code<T>*>(field_.data), field_.size()}, {});
+      }
+      sink_.finish();
+    }
+
+   private:
+    void send(size_t done) {
+      if constexpr (PiecewisePredictor<P>) {
+        if (!choice_) choice_ = predictor_.choose(field_, side_);
+        const size_t count = std::min(kMostCodes, done - sent_);
+        predictor_.forward_piece(field_, *choice_, sent_, count,
+                                 reinterpret_cast<Unsigned*>(sink_.room(count)));
+        sink_.put(count, nullptr);
+        sent_ += count;
+      }
+    }
+    const P& predictor_;
+    Field<Unsigned> field_;
+    CodeSink<Code<T>>& sink_;
+    Writer& side_;
+    bool piecewise_ = false;
+    size_t sent_ = 0;
+    std::optional<size_t> choice_;
+  };
+
   Q quantizer_;
   P predictor_;
 };
@@ -105,18 +183,20 @@ class Feedback final : public Transform<T> {
       : predictor_(std::move(predictor)), quantizer_(std::move(quantizer)) {}
 
   double forward(const View& source, Field<T> field, double bound, std::span<const u8> special,
-                 Codes<Code<T>>& codes, Patches<T>& exact) const override {
+                 CodeSink<Code<T>>& sink, Patches<T>& exact, Writer&) const override {
     if (!is_in_place(source, field)) gather(source, field.data);
-    codes.values = Buffer<Code<T>>(field.size());
+    Buffer<Code<T>> codes(field.size());
     Quantize visit{quantizer_.template at<T>(bound), field.data,
-                   special.empty() ? nullptr : special.data(), codes};
+                   special.empty() ? nullptr : special.data(), codes.data()};
     predictor_.walk(field, visit);
+    sink.put_all(codes, visit.contexts);
+    sink.finish();
     std::ranges::sort(visit.exact, {}, &std::pair<size_t, T>::first);
     for (const auto& [position, value] : visit.exact) exact.add(position, value);
     return visit.max_error;
   }
-  void backward(Field<T> field, double bound, CodeSource<Code<T>>& source,
-                const Patches<T>& exact) const override {
+  void backward(Field<T> field, double bound, CodeSource<Code<T>>& source, const Patches<T>& exact,
+                Reader&) const override {
     exact.apply(field.values());
     Recover visit{quantizer_.template at<T>(bound), source, field.size()};
     predictor_.walk(field, visit);
@@ -127,14 +207,14 @@ class Feedback final : public Transform<T> {
     Grid grid;
     T* base;
     const u8* special;
-    Codes<Code<T>>& codes;
-    size_t count = 0;
+    Code<T>* next;
     double max_error = 0;
+    std::vector<u8> contexts{};
     std::vector<std::pair<size_t, T>> exact{};
 
     void point(T& value, Predicted<T> predicted) {
       const T original = value;
-      Code<T>& code = codes.values[count++];
+      Code<T>& code = *next++;
       if (special && special[&value - base]) {
         // Code 0, whatever is predicted: decoded data compressed again must take the same way.
         code = 0;
@@ -146,9 +226,9 @@ class Feedback final : public Transform<T> {
         exact.emplace_back(&value - base, original);
       }
     }
-    void run(T* values, const Predicted<T>* predicted, size_t n, const u8* contexts = nullptr) {
+    void run(T* values, const Predicted<T>* predicted, size_t n, const u8* known = nullptr) {
       for (size_t i = 0; i < n; ++i) point(values[i], predicted[i]);
-      if (contexts) codes.contexts.insert(codes.contexts.end(), contexts, contexts + n);
+      if (known) contexts.insert(contexts.end(), known, known + n);
     }
   };
 
@@ -198,8 +278,8 @@ struct NoPredictor {
   static constexpr std::string_view kAbout = "no prediction";
   static constexpr Kind kKind = Kind::predictor;
   NoParams params;
-  void forward(auto) const {}
-  void backward(auto) const {}
+  void forward(auto, Writer&) const {}
+  void backward(auto, Reader&) const {}
 };
 
 }  // namespace leeway

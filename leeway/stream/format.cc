@@ -221,9 +221,10 @@ Header read_header(ByteView bytes) {
 void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out) {
   Writer all;
   all.put(kFrameMagic);
-  all.put(u32(0));
-  all.put(head.ordinal);
   all.put(head.payload_bytes);
+  all.put(head.ordinal);
+  all.put(head.special);
+  all.put(head.exact);
   all.put(head.bound);
   all.put(head.max_error);
   all.put(head.decoded_hash);
@@ -235,11 +236,11 @@ void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out) {
 FrameHead read_frame_head(ByteView bytes) {
   Reader in(bytes);
   expect_magic(in, kFrameMagic, "no chunk where one should be");
-  if (in.get<u32>() != 0)
-    throw Error(Errc::unsupported, "the chunk needs a feature that this build does not have");
   FrameHead head;
+  head.payload_bytes = in.get<u32>();
   head.ordinal = in.get<u64>();
-  head.payload_bytes = in.get<u64>();
+  head.special = in.get<u32>();
+  head.exact = in.get<u32>();
   head.bound = get_nonnegative(in);
   head.max_error = get_nonnegative(in);
   head.decoded_hash = in.get<u64>();
@@ -249,12 +250,23 @@ FrameHead read_frame_head(ByteView bytes) {
   return head;
 }
 
+Statement StatementMaker::statement() const {
+  Statement statement = statement_;
+  statement.decoded_hash = hash_of(bytes_of(std::span(hashes_)));
+  return statement;
+}
+
 void write(const Tail& tail, Writer& out) {
   Writer all;
   all.put(kTailMagic);
   all.put(u32(0));
-  all.put_varint(tail.payload_bytes.size());
-  for (const u64 bytes : tail.payload_bytes) all.put_varint(bytes);
+  all.put_varint(tail.rooms.size());
+  for (const u64 room : tail.rooms) all.put_varint(room);
+  all.put_varint(tail.moved.size());
+  for (const Moved& moved : tail.moved) {
+    all.put_varint(moved.ordinal);
+    all.put_varint(moved.offset);
+  }
   all.put(tail.statement.max_error);
   all.put(tail.statement.special);
   all.put(tail.statement.exact);
@@ -284,8 +296,16 @@ Tail read_tail(ByteView bytes, u64 chunks) {
     throw Error(Errc::unsupported, "the tail needs a feature that this build does not have");
   Tail tail;
   if (in.get_varint() != chunks || chunks > in.remaining()) fail_corrupt("wrong number of chunks");
-  tail.payload_bytes.resize(size_t(chunks));
-  for (u64& payload : tail.payload_bytes) payload = in.get_varint();
+  tail.rooms.resize(size_t(chunks));
+  for (u64& room : tail.rooms) room = in.get_varint();
+  tail.moved.resize(
+      size_t(in.get_varint(std::min<u64>(chunks, in.remaining()), "too many moved chunks")));
+  for (size_t i = 0; i < tail.moved.size(); ++i) {
+    tail.moved[i].ordinal = in.get_varint(chunks - 1, "a moved chunk does not exist");
+    tail.moved[i].offset = in.get_varint();
+    if (i > 0 && tail.moved[i].ordinal <= tail.moved[i - 1].ordinal)
+      fail_corrupt("moved chunks are out of order");
+  }
   tail.statement.max_error = get_nonnegative(in);
   tail.statement.special = in.get<u64>();
   tail.statement.exact = in.get<u64>();

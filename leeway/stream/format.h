@@ -4,6 +4,7 @@
 //   stream = header, frame ..., tail
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,9 @@ struct Header {
 // Stands before the payload of a chunk.
 struct FrameHead {
   u64 ordinal = 0;
-  u64 payload_bytes = 0;
+  u32 payload_bytes = 0;
+  u32 special = 0;       // NaN, infinities and fill values
+  u32 exact = 0;         // other values kept bit for bit because no code reached them
   double bound = 0;      // in force in this chunk
   double max_error = 0;  // reached in this chunk
   u64 decoded_hash = 0;  // of the decoded values
@@ -50,8 +53,30 @@ struct Statement {
   u64 decoded_hash = 0;  // of the chunks' decoded hashes, in order
 };
 
+// Made of the heads of all chunks, in order.
+class StatementMaker {
+ public:
+  void add(const FrameHead& head) {
+    statement_.max_error = std::max(statement_.max_error, head.max_error);
+    statement_.special += head.special;
+    statement_.exact += head.exact;
+    hashes_.push_back(head.decoded_hash);
+  }
+  LEEWAY_EXPORT Statement statement() const;
+
+ private:
+  Statement statement_;
+  std::vector<u64> hashes_;
+};
+
+// A frame that had no room in its place when its chunk was written again.
+struct Moved {
+  u64 ordinal, offset;
+};
+
 struct Tail {
-  std::vector<u64> payload_bytes;  // of every chunk
+  std::vector<u64> rooms;    // bytes that the payload of every chunk may have in its place
+  std::vector<Moved> moved;  // by ordinal
   Statement statement;
 };
 inline constexpr size_t kTailEndBytes = 24;

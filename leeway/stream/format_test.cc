@@ -63,12 +63,15 @@ TEST(Format, ChunksCoverTheArrayOnce) {
 }
 
 TEST(Format, TailComesBack) {
-  Tail tail{{5, 0, u64(1) << 40}, {0.5, 1, 2, 3}};
+  Tail tail{{5, 0, u64(1) << 40}, {{0, 77}, {2, u64(1) << 41}}, {0.5, 1, 2, 3}};
   Writer out;
   write(tail, out);
   EXPECT_EQ(tail_bytes(out.bytes().last(kTailEndBytes)), out.size());
   const Tail read = read_tail(out.bytes(), 3);
-  EXPECT_EQ(read.payload_bytes, tail.payload_bytes);
+  EXPECT_EQ(read.rooms, tail.rooms);
+  ASSERT_EQ(read.moved.size(), 2u);
+  EXPECT_EQ(read.moved[1].ordinal, 2u);
+  EXPECT_EQ(read.moved[1].offset, u64(1) << 41);
   EXPECT_EQ(read.statement.max_error, 0.5);
   EXPECT_THROW(read_tail(out.bytes(), 2), Error);
 }

@@ -10,35 +10,65 @@
 
 namespace leeway {
 
-FileSource::FileSource(const std::string& path)
-    : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  struct stat status {};
-  if (file_ < 0 || ::fstat(file_, &status) != 0) {
-    const std::string reason = std::strerror(errno);
-    if (file_ >= 0) ::close(file_);
-    throw Error(Errc::io, "cannot open '" + path + "': " + reason);
-  }
-  if (!S_ISREG(status.st_mode)) {
-    ::close(file_);
-    throw Error(Errc::io, "'" + path + "' is not a regular file");
-  }
-  size_ = u64(status.st_size);
+namespace {
+
+[[noreturn]] void fail_io(const std::string& what) {
+  throw Error(Errc::io, what + ": " + std::strerror(errno));
 }
 
-FileSource::~FileSource() { ::close(file_); }
+// Opens a regular file and says how long it is.
+int open_regular(const std::string& path, int mode, u64& size) {
+  const int file = ::open(path.c_str(), mode | O_CLOEXEC);
+  if (file < 0) fail_io("cannot open '" + path + "'");
+  struct stat status {};
+  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(file);
+    throw Error(Errc::io, "'" + path + "' is not a regular file");
+  }
+  size = u64(status.st_size);
+  return file;
+}
 
-ByteView FileSource::get(u64 offset, u64 count, Bytes& storage) const {
+ByteView read_file(int file, u64 offset, u64 count, Bytes& storage) {
   storage.resize(size_t(count));
   for (size_t done = 0; done < storage.size();) {
     const ssize_t got =
-        ::pread(file_, storage.data() + done, storage.size() - done, off_t(offset + done));
+        ::pread(file, storage.data() + done, storage.size() - done, off_t(offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0)
-      throw Error(Errc::io, std::string("cannot read the stream: ") + std::strerror(errno));
+    if (got < 0) fail_io("cannot read the stream");
     if (got == 0) fail_corrupt("ends too early");
     done += size_t(got);
   }
   return storage;
+}
+
+}  // namespace
+
+FileSource::FileSource(const std::string& path) : file_(open_regular(path, O_RDONLY, size_)) {}
+FileSource::~FileSource() { ::close(file_); }
+ByteView FileSource::get(u64 offset, u64 count, Bytes& storage) const {
+  return read_file(file_, offset, count, storage);
+}
+
+FileStore::FileStore(const std::string& path) : file_(open_regular(path, O_RDWR, size_)) {}
+FileStore::~FileStore() { ::close(file_); }
+ByteView FileStore::get(u64 offset, u64 count, Bytes& storage) const {
+  return read_file(file_, offset, count, storage);
+}
+void FileStore::write(u64 offset, ByteView bytes) {
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t put =
+        ::pwrite(file_, bytes.data() + done, bytes.size() - done, off_t(offset + done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail_io("cannot write the stream");
+    done += size_t(put);
+  }
+  size_ = std::max(size_, offset + bytes.size());
+}
+void FileStore::finish(u64 size) {
+  if (::ftruncate(file_, off_t(size)) != 0 || ::fsync(file_) != 0)
+    fail_io("cannot write the stream");
+  size_ = size;
 }
 
 }  // namespace leeway

@@ -29,6 +29,51 @@ class LEEWAY_EXPORT ByteSource {
   mutable std::atomic<u64> touched_ = 0;
 };
 
+// A source that can also be written, at any offset.
+class LEEWAY_EXPORT ByteStore : public ByteSource {
+ public:
+  // Makes the stream longer if need be.
+  virtual void write(u64 offset, ByteView bytes) = 0;
+  // Cuts the stream behind `size` bytes, and makes sure that all writes have arrived.
+  virtual void finish(u64 size) = 0;
+};
+
+class LEEWAY_EXPORT MemoryStore final : public ByteStore {
+ public:
+  explicit MemoryStore(Bytes& bytes) : bytes_(bytes) {}
+  u64 size() const override { return bytes_.size(); }
+  void write(u64 offset, ByteView bytes) override {
+    bytes_.resize(std::max(bytes_.size(), size_t(offset) + bytes.size()));
+    std::ranges::copy(bytes, bytes_.begin() + std::ptrdiff_t(offset));
+  }
+  void finish(u64 size) override { bytes_.resize(size_t(size)); }
+
+ private:
+  // A copy: writing may move the bytes.
+  ByteView get(u64 offset, u64 count, Bytes& storage) const override {
+    const auto first = bytes_.begin() + std::ptrdiff_t(offset);
+    storage.assign(first, first + std::ptrdiff_t(count));
+    return storage;
+  }
+  Bytes& bytes_;
+};
+
+class LEEWAY_EXPORT FileStore final : public ByteStore {
+ public:
+  explicit FileStore(const std::string& path);
+  ~FileStore() override;
+  FileStore(const FileStore&) = delete;
+  FileStore& operator=(const FileStore&) = delete;
+  u64 size() const override { return size_; }
+  void write(u64 offset, ByteView bytes) override;
+  void finish(u64 size) override;
+
+ private:
+  ByteView get(u64 offset, u64 count, Bytes& storage) const override;
+  int file_ = -1;
+  u64 size_ = 0;
+};
+
 class LEEWAY_EXPORT MemorySource final : public ByteSource {
  public:
   explicit MemorySource(ByteView bytes) : bytes_(bytes) {}

@@ -33,15 +33,23 @@ void StreamReader::read_index(u64 first_frame, u64 chunks) {
   if (size < first_frame + kTailEndBytes) fail_corrupt("the tail is missing");
   const u64 bytes = tail_bytes(source_.read(size - kTailEndBytes, kTailEndBytes, storage));
   if (bytes > size - first_frame) fail_corrupt("the tail is too long");
-  const Tail tail = read_tail(source_.read(size - bytes, bytes, storage), chunks);
+  tail_ = read_tail(source_.read(size - bytes, bytes, storage), chunks);
+  tail_offset_ = size - bytes;
   u64 offset = first_frame;
-  for (const u64 payload : tail.payload_bytes) {
-    if (payload > size || offset > size) fail_corrupt("the index points outside");
+  offsets_.reserve(size_t(chunks));
+  for (const u64 room : tail_.rooms) {
+    if (room > size || offset > size) fail_corrupt("the index points outside");
     offsets_.push_back(offset);
-    offset += kFrameHeadBytes + payload;
+    offset += kFrameHeadBytes + room;
   }
-  if (offset != size - bytes) fail_corrupt("the index does not fit the stream");
-  statement_ = tail.statement;
+  if (tail_.moved.empty() ? offset != tail_offset_ : offset > tail_offset_)
+    fail_corrupt("the index does not fit the stream");
+  for (const Moved& moved : tail_.moved) {
+    if (moved.offset < offset || moved.offset > tail_offset_ - kFrameHeadBytes)
+      fail_corrupt("the index points outside");
+    offsets_[size_t(moved.ordinal)] = moved.offset;
+  }
+  statement_ = tail_.statement;
 }
 
 void StreamReader::search_frames(u64 first_frame, u64 chunks) {
@@ -68,13 +76,20 @@ void StreamReader::search_frames(u64 first_frame, u64 chunks) {
   if (chunks / kSalvageable > found) fail_corrupt("too little is left to salvage");
 }
 
-StreamReader::Chunk StreamReader::read_chunk(u64 ordinal, Bytes& storage) const {
+FrameHead StreamReader::read_head(u64 ordinal) const {
   const u64 offset = offsets_.at(size_t(ordinal));
   if (offset == 0) fail_corrupt("a chunk is missing");
+  Bytes storage;
+  const FrameHead head = read_frame_head(source_.read(offset, kFrameHeadBytes, storage));
+  if (head.ordinal != ordinal) fail_corrupt("chunks are out of order");
+  return head;
+}
+
+StreamReader::Chunk StreamReader::read_chunk(u64 ordinal, Bytes& storage) const {
   Chunk chunk;
-  chunk.head = read_frame_head(source_.read(offset, kFrameHeadBytes, storage));
-  if (chunk.head.ordinal != ordinal) fail_corrupt("chunks are out of order");
-  chunk.payload = source_.read(offset + kFrameHeadBytes, chunk.head.payload_bytes, storage);
+  chunk.head = read_head(ordinal);
+  chunk.payload =
+      source_.read(offsets_[size_t(ordinal)] + kFrameHeadBytes, chunk.head.payload_bytes, storage);
   if (hash_of(chunk.payload) != chunk.head.payload_hash) fail_corrupt("a chunk's checksum differs");
   return chunk;
 }

@@ -29,6 +29,12 @@ class LEEWAY_EXPORT StreamReader {
   };
   // Throws if the chunk is damaged or missing. The payload may live in `storage`.
   Chunk read_chunk(u64 ordinal, Bytes& storage) const;
+  FrameHead read_head(u64 ordinal) const;
+
+  // For writing chunks again: where they are, and the parts of the tail. The tail must be whole.
+  u64 offset(u64 ordinal) const { return offsets_.at(size_t(ordinal)); }
+  const Tail& tail() const { return tail_; }
+  u64 tail_offset() const { return tail_offset_; }
 
  private:
   void read_index(u64 first_frame, u64 chunks);
@@ -37,6 +43,8 @@ class LEEWAY_EXPORT StreamReader {
   const ByteSource& source_;
   Header header_;
   std::optional<Statement> statement_;
+  Tail tail_;
+  u64 tail_offset_ = 0;
   std::vector<u64> offsets_;  // of frames; 0: missing
 };
 

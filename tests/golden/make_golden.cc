@@ -58,6 +58,27 @@ void make(const std::string& folder, const std::string& recipe, const Shape& sha
   save(folder + name + ".raw", decoded.data(), size_t(decoded.bytes()));
 }
 
+// A stream of which two chunks were written again, one of them elsewhere.
+void make_updated(const std::string& folder) {
+  const Shape shape{20, 30};
+  const auto values = make_values<float>(shape, false);
+  CompressOptions options;
+  options.recipe = "fast";
+  options.bound = Bound::abs(0.4);
+  options.chunk = {10, 30};
+  Bytes stream = compress(values.data(), shape, options);
+  std::vector<float> smooth(100, 2.5f), rough(100);
+  for (size_t i = 0; i < rough.size(); ++i) rough[i] = float(i * i * 7919 % 1009);
+  MemoryStore store(stream);
+  update(store, {0, 3}, view_of(smooth.data(), {5, 20}));
+  update(store, {12, 3}, view_of(rough.data(), {5, 20}));
+  const Array decoded = decompress(stream);
+  char name[80];
+  std::snprintf(name, sizeof name, "/v1_%02d_f32_updated", number++);
+  save(folder + name + ".lwy", stream.data(), stream.size());
+  save(folder + name + ".raw", decoded.data(), size_t(decoded.bytes()));
+}
+
 }  // namespace
 }  // namespace leeway
 
@@ -90,5 +111,16 @@ int main(int argc, char** argv) {
   make<float>(folder, "balanced", {10, 10}, Bound::psnr(50) && Bound::l2(2), true);
   make<float>(folder, "balanced", {0, 3}, coarse, false);
   make<float>(folder, "balanced", {}, coarse, false);
+  make<float>(folder, "fast", {9, 10, 11}, coarse, false);
+  make<float>(folder, "fast", {40, 25}, Bound::abs(1e-3), true, {16, 25});
+  make<double>(folder, "fast", {600}, Bound::abs(1e-12), true);
+  make<i16>(folder, "fast", {20, 11}, Bound::abs(3.5), false);
+  make<u64>(folder, "fast", {300}, Bound::abs(1), false);
+  make<float>(folder, "cuszp2-outlier", {500}, coarse, true);
+  make<double>(folder, "cuszp2-plain", {30, 20}, coarse, false);
+  make<float>(folder, "ceresz", {9, 10, 11}, coarse, false);
+  make<float>(folder, "linear+blocks:axes=2,size=64+fixed:block=64", {20, 21}, coarse, true);
+  make<float>(folder, "linear+blocks:axes=3,size=64+fixed:block=64", {2, 9, 10, 11}, coarse, false);
+  make_updated(folder);
   return 0;
 }

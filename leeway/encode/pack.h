@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pack: blocks of 256 codes in as many bits each as the block needs, packed by whole vectors
+// (pack.md).
+//
+// Eight lanes of 32 bits side by side: lane l holds the codes l, l + 8, l + 16, ... of the block,
+// so that packing is a shift and an "or" of whole vectors [Lemire and Boytsov, "Decoding billions
+// of integers per second through vectorization", 2015]. A few codes that are larger than the others
+// are cut and their high bits kept apart, as in PFOR [Zukowski et al., 2006].
+#pragma once
+
+#include "leeway/core/export.h"
+#include "leeway/core/stage.h"
+
+namespace leeway {
+
+struct Pack {
+  static constexpr std::string_view kName = "pack";
+  static constexpr std::string_view kAbout =
+      "blocks of 256 codes at a common width, the few larger ones patched; the fastest";
+  static constexpr Kind kKind = Kind::encoder;
+  static constexpr u64 kChunkValues = u64(1) << 15;  // stays in the second cache
+  NoParams params;
+
+  template <class I>
+  LEEWAY_EXPORT std::unique_ptr<CodeSink<I>> sink(size_t count, Writer& out) const;
+  template <class I>
+  LEEWAY_EXPORT std::unique_ptr<CodeSource<I>> source(Reader& in, size_t count) const;
+};
+
+}  // namespace leeway

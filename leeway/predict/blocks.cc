@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/predict/blocks.h"
+
+#include <algorithm>
+
+#include "leeway/core/buffer.h"
+
+namespace leeway {
+namespace {
+
+// A box of values inside a field, up to three axes; steps from one value to the next along each.
+struct Block {
+  size_t first;
+  std::array<size_t, 3> extents, steps;
+};
+
+// Calls f(block) for all blocks of the last `axes` axes, whole ones first.
+template <class F>
+void for_each_block(const Shape& shape, size_t axes, F&& f) {
+  const size_t side = axes == 2 ? 8 : 4;
+  std::array<size_t, 3> extents{1, 1, 1}, steps{}, edge{1, 1, 1};
+  size_t size = 1;
+  for (size_t k = 0; k < axes; ++k) {
+    extents[2 - k] = size_t(shape[shape.rank() - 1 - k]);
+    steps[2 - k] = size;
+    edge[2 - k] = side;
+    size *= extents[2 - k];
+  }
+  for (const bool whole : {true, false})
+    for (size_t batch = 0; batch < size_t(shape.size()); batch += size)
+      for (size_t i = 0; i < extents[0]; i += edge[0])
+        for (size_t j = 0; j < extents[1]; j += edge[1])
+          for (size_t k = 0; k < extents[2]; k += edge[2]) {
+            const std::array cut{std::min(edge[0], extents[0] - i),
+                                 std::min(edge[1], extents[1] - j),
+                                 std::min(edge[2], extents[2] - k)};
+            if ((cut == edge) == whole)
+              f(Block{batch + i * steps[0] + j * steps[1] + k * steps[2], cut, steps});
+          }
+}
+
+// Calls f(value in the field) for the values of a block, in row-major order.
+template <class F>
+void for_each_value(const Block& block, F&& f) {
+  for (size_t i = 0; i < block.extents[0]; ++i)
+    for (size_t j = 0; j < block.extents[1]; ++j)
+      for (size_t k = 0; k < block.extents[2]; ++k)
+        f(block.first + i * block.steps[0] + j * block.steps[1] + k * block.steps[2]);
+}
+
+// Differences along every axis of a small array, in place; back by sums.
+template <class U>
+void differences(U* values, const std::array<size_t, 3>& extents) {
+  const size_t steps[3] = {extents[1] * extents[2], extents[2], 1};
+  const size_t size = extents[0] * steps[0];
+  for (size_t axis = 0; axis < 3; ++axis)
+    for (size_t i = size; i-- > 0;)
+      if (i / steps[axis] % extents[axis] > 0) values[i] -= values[i - steps[axis]];
+}
+template <class U>
+void sums(U* values, const std::array<size_t, 3>& extents) {
+  const size_t steps[3] = {extents[1] * extents[2], extents[2], 1};
+  const size_t size = extents[0] * steps[0];
+  for (size_t axis = 0; axis < 3; ++axis)
+    for (size_t i = 0; i < size; ++i)
+      if (i / steps[axis] % extents[axis] > 0) values[i] += values[i - steps[axis]];
+}
+
+template <class U>
+void forward_typed(Field<U> field, size_t axes) {
+  Buffer<U> codes(field.size());
+  U* to = codes.data();
+  for_each_block(field.shape, axes, [&](const Block& block) {
+    U* const start = to;
+    for_each_value(block, [&](size_t i) { *to++ = field.data[i]; });
+    differences(start, block.extents);
+  });
+  std::ranges::copy(codes, field.data);
+}
+template <class U>
+void backward_typed(Field<U> field, size_t axes) {
+  Buffer<U> codes(field.size());
+  std::ranges::copy(field.values(), codes.data());
+  U* from = codes.data();
+  for_each_block(field.shape, axes, [&](const Block& block) {
+    sums(from, block.extents);
+    for_each_value(block, [&](size_t i) { field.data[i] = *from++; });
+  });
+}
+
+// Calls f(first, n) for the parts of [first, first + count) that lie in one run of `size` values
+// each.
+template <class F>
+void for_each_run(size_t size, size_t first, size_t count, F&& f) {
+  for (const size_t end = first + count; first < end;) {
+    const size_t n = std::min(size - first % size, end - first);
+    f(first, n);
+    first += n;
+  }
+}
+template <class U>
+void forward_runs(const U* values, size_t size, size_t first, size_t count, U* out) {
+  for_each_run(size, first, count, [&](size_t at, size_t n) {
+    U* to = out + (at - first);
+    to[0] = values[at] - (at % size > 0 ? values[at - 1] : U(0));
+    for (size_t i = 1; i < n; ++i) to[i] = values[at + i] - values[at + i - 1];
+  });
+}
+template <class U>
+void backward_runs(U* values, size_t size, size_t first, size_t count) {
+  for_each_run(size, first, count, [&](size_t at, size_t n) {
+    U sum = at % size > 0 ? values[at - 1] : U(0);
+    for (size_t i = at; i < at + n; ++i) values[i] = sum += values[i];
+  });
+}
+
+template <class U>
+void forward_any(const Blocks& blocks, Field<U> field) {
+  if (blocks.is_piecewise(field.shape)) {
+    Buffer<U> values(field.size());
+    std::ranges::copy(field.values(), values.data());
+    forward_runs(values.data(), size_t(blocks.params.size), 0, field.size(), field.data);
+  } else {
+    forward_typed(field, std::min(field.shape.rank(), size_t(blocks.params.axes)));
+  }
+}
+template <class U>
+void backward_any(const Blocks& blocks, Field<U> field) {
+  if (blocks.is_piecewise(field.shape))
+    backward_runs(field.data, size_t(blocks.params.size), 0, field.size());
+  else
+    backward_typed(field, std::min(field.shape.rank(), size_t(blocks.params.axes)));
+}
+
+}  // namespace
+
+void Blocks::forward(Field<u32> field, Writer&) const { forward_any(*this, field); }
+void Blocks::forward(Field<u64> field, Writer&) const { forward_any(*this, field); }
+void Blocks::backward(Field<u32> field, Reader&) const { backward_any(*this, field); }
+void Blocks::backward(Field<u64> field, Reader&) const { backward_any(*this, field); }
+void Blocks::forward_piece(Field<u32> field, size_t, size_t first, size_t count, u32* out) const {
+  forward_runs(field.data, size_t(params.size), first, count, out);
+}
+void Blocks::forward_piece(Field<u64> field, size_t, size_t first, size_t count, u64* out) const {
+  forward_runs(field.data, size_t(params.size), first, count, out);
+}
+void Blocks::backward_piece(Field<u32> field, size_t, size_t first, size_t count) const {
+  backward_runs(field.data, size_t(params.size), first, count);
+}
+void Blocks::backward_piece(Field<u64> field, size_t, size_t first, size_t count) const {
+  backward_runs(field.data, size_t(params.size), first, count);
+}
+
+}  // namespace leeway

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocks: differences inside small blocks that know nothing of each other, codes in the order of
+// the blocks [cuSZp2, SC 2024; CereSZ, HPDC 2024].
+//
+// One axis: runs of 32 or 64 values, each less the one before, the first as it is. Two axes:
+// squares of 8 x 8; three: cubes of 4 x 4 x 4; differences along every axis, values outside a block
+// being 0. Whole blocks stand first, so that each fills a block of the encoder; those cut by the
+// end of the array follow.
+#pragma once
+
+#include "leeway/core/export.h"
+#include "leeway/core/stage.h"
+
+namespace leeway {
+
+struct Blocks {
+  static constexpr std::string_view kName = "blocks";
+  static constexpr std::string_view kAbout =
+      "differences inside small independent blocks, as cuSZp2 and CereSZ do";
+  static constexpr Kind kKind = Kind::predictor;
+  struct Params {
+    i32 axes = 1;
+    i32 size = 32;
+    void fields(auto&& field) {
+      field("axes", axes, 1, 3, "1: runs, 2: squares, 3: cubes, along the fastest axes");
+      field("size", size, 32, 64, "values of a block, 32 or 64; squares and cubes have 64");
+    }
+    void check() const {
+      if (size != 32 && size != 64) fail_argument("blocks: size must be 32 or 64");
+    }
+  } params;
+
+  LEEWAY_EXPORT void forward(Field<u32> field, Writer& side) const;
+  LEEWAY_EXPORT void forward(Field<u64> field, Writer& side) const;
+  LEEWAY_EXPORT void backward(Field<u32> field, Reader& side) const;
+  LEEWAY_EXPORT void backward(Field<u64> field, Reader& side) const;
+
+  // Piece by piece where blocks are runs.
+  bool is_piecewise(const Shape& shape) const { return axes_in(shape) <= 1; }
+  size_t values_ahead(const Shape&) const { return 0; }
+  size_t choose(auto, Writer&) const { return 0; }
+  size_t chosen(Reader&) const { return 0; }
+  LEEWAY_EXPORT void forward_piece(Field<u32> field, size_t, size_t first, size_t count,
+                                   u32* out) const;
+  LEEWAY_EXPORT void forward_piece(Field<u64> field, size_t, size_t first, size_t count,
+                                   u64* out) const;
+  LEEWAY_EXPORT void backward_piece(Field<u32> field, size_t, size_t first, size_t count) const;
+  LEEWAY_EXPORT void backward_piece(Field<u64> field, size_t, size_t first, size_t count) const;
+
+ private:
+  size_t axes_in(const Shape& shape) const { return std::min(shape.rank(), size_t(params.axes)); }
+};
+
+}  // namespace leeway

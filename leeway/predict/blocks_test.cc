@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/predict/blocks.h"
+
+#include "tests/support.h"
+
+namespace leeway::test {
+namespace {
+
+template <class U>
+void check_round_trip(const Shape& full, int axes, int size) {
+  const Shape shape = full.squeezed();
+  Blocks blocks;
+  blocks.params.axes = axes;
+  blocks.params.size = size;
+  std::mt19937_64 random(5);
+  std::vector<U> values(size_t(shape.size()));
+  for (U& value : values) value = U(random());
+  auto codes = values;
+  Writer side;
+  blocks.forward(Field<U>{codes.data(), shape}, side);
+  EXPECT_EQ(side.size(), 0u);
+  auto decoded = codes;
+  Reader in({});
+  blocks.backward(Field<U>{decoded.data(), shape}, in);
+  ASSERT_EQ(decoded, values) << to_string(shape) << " axes " << axes;
+  if (!blocks.is_piecewise(shape)) return;
+  auto history = values;
+  std::vector<U> pieces(values.size());
+  for (size_t first = 0; first < values.size(); first += 77)
+    blocks.forward_piece(Field<U>{history.data(), shape}, 0, first,
+                         std::min<size_t>(77, values.size() - first), pieces.data() + first);
+  ASSERT_EQ(pieces, codes);
+  for (size_t first = 0; first < values.size(); first += 77)
+    blocks.backward_piece(Field<U>{pieces.data(), shape}, 0, first,
+                          std::min<size_t>(77, values.size() - first));
+  ASSERT_EQ(pieces, values);
+}
+
+TEST(Blocks, AreReversible) {
+  for (const Shape& shape : shapes())
+    for (const int axes : {1, 2, 3})
+      for (const int size : {32, 64}) {
+        check_round_trip<u32>(shape, axes, size);
+        check_round_trip<u64>(shape, axes, size);
+      }
+}
+
+TEST(Blocks, RunsStartAnew) {
+  std::vector<u32> values(70);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = u32(1000 + 3 * i);
+  Writer side;
+  Blocks().forward(Field<u32>{values.data(), {70}}, side);
+  for (size_t i = 0; i < values.size(); ++i)
+    EXPECT_EQ(values[i], i % 32 ? 3 : u32(1000 + 3 * i)) << i;
+}
+
+// A plane a*i + b*j has first differences a and b on the edges of a square and 0 inside.
+TEST(Blocks, SquaresTakeDifferencesAlongBothAxes) {
+  std::vector<u32> values;
+  for (u32 i = 0; i < 8; ++i)
+    for (u32 j = 0; j < 16; ++j) values.push_back(100 + 5 * i + 7 * j);
+  Blocks blocks;
+  blocks.params.axes = 2;
+  Writer side;
+  blocks.forward(Field<u32>{values.data(), {8, 16}}, side);
+  for (size_t block = 0; block < 2; ++block)
+    for (size_t i = 0; i < 8; ++i)
+      for (size_t j = 0; j < 8; ++j) {
+        const u32 expected = i == 0 && j == 0 ? u32(100 + 56 * block) : i == 0 ? 7 : j == 0 ? 5 : 0;
+        EXPECT_EQ(values[block * 64 + i * 8 + j], expected) << block << " " << i << " " << j;
+      }
+}
+
+}  // namespace
+}  // namespace leeway::test
