@@ -104,7 +104,8 @@ BENCHMARK(lorenzo_backward);
 template <class E>
 void encode(benchmark::State& state) {
   const std::vector<i32> codes = residuals();
-  const BufferPool pool;
+  BufferPool pool;
+  const BufferPool::Use use(pool);
   for (auto _ : state) {
     Writer out;
     const auto sink = make_sink<i32>(E(), codes.size(), out);
@@ -117,7 +118,8 @@ void encode(benchmark::State& state) {
 template <class E>
 void decode(benchmark::State& state) {
   std::vector<i32> codes = residuals();
-  const BufferPool pool;
+  BufferPool pool;
+  const BufferPool::Use use(pool);
   Writer out;
   const auto sink = make_sink<i32>(E(), codes.size(), out);
   sink->put_all(codes, {});

@@ -4,9 +4,28 @@
 namespace leeway {
 namespace {
 
+// A recipe as the caller wrote it, and what was made of it.
+struct Made {
+  std::string asked;
+  DType dtype = DType::f32;
+  std::string recipe;  // in full
+  std::shared_ptr<const ChunkCodec> codec;
+};
+
+// The last one is kept by the thread's pool, if it has one: small messages are mostly alike.
+Made made_of(const std::string& asked, DType dtype) {
+  const auto last = BufferPool::keep<Made>();
+  const bool same = last->asked == asked || last->recipe == asked;
+  if (!last->codec || !same || last->dtype != dtype) {
+    const Recipe recipe = parse_recipe(asked);
+    *last = {asked, dtype, to_string(recipe), make_codec(recipe, dtype)};
+  }
+  return *last;
+}
+
 std::shared_ptr<const ChunkCodec> library_codec(const std::string& recipe, DType dtype) {
   try {
-    return make_codec(parse_recipe(recipe), dtype);
+    return made_of(recipe, dtype).codec;
   } catch (const Error& error) {
     throw Error(Errc::unsupported,
                 "the stream's recipe '" + recipe + "' is not possible here: " + error.what());
@@ -18,8 +37,8 @@ std::shared_ptr<const ChunkCodec> library_codec(const std::string& recipe, DType
 const char* version() { return LEEWAY_VERSION; }
 
 CompressReport compress(const View& array, const CompressOptions& options, const Sink& sink) {
-  const Recipe recipe = parse_recipe(options.recipe);
-  return compress_with(*make_codec(recipe, array.dtype), to_string(recipe), array, options, sink);
+  const Made made = made_of(options.recipe, array.dtype);
+  return compress_with(*made.codec, made.recipe, array, options, sink);
 }
 
 Bytes compress(const View& array, const CompressOptions& options) {
@@ -32,15 +51,14 @@ Bytes compress(const View& array, const CompressOptions& options) {
 }
 
 u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& options) {
+  const Made made = made_of(options.recipe, dtype);
   Header header;
   header.dtype = dtype;
   header.shape = shape;
   header.chunk =
-      options.chunk.rank()
-          ? options.chunk
-          : default_chunk(shape, make_codec(parse_recipe(options.recipe), dtype)->chunk_values());
+      options.chunk.rank() ? options.chunk : default_chunk(shape, made.codec->chunk_values());
   header.bound = options.bound;
-  header.recipe = to_string(parse_recipe(options.recipe));
+  header.recipe = made.recipe;
   header.fills.resize(options.fills.size() + 8);  // up to four may be found on either side
   Writer out;
   write(header, out);

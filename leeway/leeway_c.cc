@@ -11,6 +11,7 @@
 struct leeway_context {
   leeway::CompressOptions options;
   std::string message;
+  leeway::BufferPool pool;  // what small messages need again and again
 };
 
 struct leeway_buffer {
@@ -44,9 +45,12 @@ struct TooSmall {};
 template <class F>
 leeway_status guarded(leeway_context* context, F&& f) {
   if (!context) return LEEWAY_INVALID_ARGUMENT;
+  constexpr size_t kKept = size_t(256) << 10;  // larger buffers are not kept from call to call
   try {
     context->message.clear();
+    const BufferPool::Use use(context->pool);
     f();
+    context->pool.trim(kKept);
     return LEEWAY_OK;
   } catch (const Error& error) {
     context->message = error.what();
@@ -70,7 +74,8 @@ void require(bool condition, const char* message) {
 template <class Byte>
 BasicView<Byte> view_of_array(const leeway_array* array) {
   require(array, "no array given");
-  require(array->dtype > 0 && array->dtype < 256 && is_dtype(u8(array->dtype)), "unknown element type");
+  require(array->dtype > 0 && array->dtype < 256 && is_dtype(u8(array->dtype)),
+          "unknown element type");
   require(array->rank >= 0 && array->rank <= int(kMaxRank), "the rank must be between 0 and 8");
   require(array->rank == 0 || array->shape, "no shape given");
   const Shape shape(std::span<const u64>(array->shape, size_t(array->rank)));

@@ -184,6 +184,17 @@ TEST(Specials, DeclaredFillValuesSurvive) {
   EXPECT_THROW(compress(values.data(), shape, options), Error);
 }
 
+// Inside the range, and only where the analysis has seen enough to skip whole blocks.
+TEST(Specials, DeclaredFillValuesAmongTheOthersSurvive) {
+  const Shape shape{100000};
+  auto values = make_field<float>(shape, Texture::noise);
+  values[77777] = 0.125f;
+  auto options = options_for<float>(Bound::abs(0.25));
+  options.fills = {0.125};
+  const Array decoded = decompress(check_round_trip(values, shape, options));
+  EXPECT_EQ(decoded.as<float>()[77777], 0.125f);
+}
+
 TEST(Specials, FillValuesBehindTheEndOfATypeAreRefused) {
   const auto check = [](auto zero, double behind) {
     const std::vector values(4, zero);

@@ -86,7 +86,7 @@ void check_size(const std::string& path, size_t bytes, DType dtype, const Shape&
   const u64 expected = shape.size() * size_of(dtype);
   if (bytes != expected)
     fail_argument(fmt::format("'{}' has {} bytes, but {} values of {} ({}) need {}", path, bytes,
-                           shape.size(), name_of(dtype), to_string(shape), expected));
+                              shape.size(), name_of(dtype), to_string(shape), expected));
 }
 
 ArrayFile open_npy(const std::string& path, std::shared_ptr<MappedFile> file,

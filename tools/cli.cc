@@ -120,7 +120,7 @@ DType parse_dtype(const std::string& text) {
   for (u8 id = 1; is_dtype(id); ++id)
     if (name_of(DType(id)) == text) return DType(id);
   fail_argument("there is no element type '" + text +
-             "'; there are f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64");
+                "'; there are f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64");
 }
 
 u64 parse_bytes(const std::string& text) {

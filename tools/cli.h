@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 // A verb adds its options to its subcommand and sets the callback that does the work.
 void add_compress(CLI::App& verb);
 void add_decompress(CLI::App& verb);
+void add_update(CLI::App& verb);
 void add_inspect(CLI::App& verb);
 void add_verify(CLI::App& verb);
 void add_compare(CLI::App& verb);

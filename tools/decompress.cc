@@ -2,52 +2,10 @@
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/output_file.h"
+#include "tools/region.h"
 
 namespace leeway::cli {
 namespace {
-
-// "0:10,:,250": a range, everything, or one index for each axis; missing axes are whole.
-struct Region {
-  Box box;
-  Shape shown;  // without the axes of which one index was asked for
-};
-
-Region parse_region(const std::string& text, const Shape& shape) {
-  Region region;
-  std::array<u64, kMaxRank> extents;
-  std::vector<u64> shown;
-  std::vector<std::string> parts = CLI::detail::split(text, ',');
-  if (text.empty()) parts.clear();
-  if (parts.size() > shape.rank())
-    fail_argument(
-        fmt::format("the region '{}' has more axes than the array {}", text, to_string(shape)));
-  for (size_t axis = 0; axis < shape.rank(); ++axis) {
-    const std::string part = axis < parts.size() ? parts[axis] : ":";
-    const size_t colon = part.find(':');
-    const auto index = [&](const std::string& digits, u64 fallback) {
-      if (digits.empty() && colon != std::string::npos) return fallback;
-      i64 value = 0;
-      if (!detail::parse_number(std::string_view(digits), value))
-        fail_argument("'" + part + "' is not a range; write it like 0:10, : or 250");
-      if (value < 0) value += i64(shape[axis]);
-      if (value < 0 || u64(value) > shape[axis])
-        fail_argument(fmt::format("'{}' is outside axis {} of extent {}", part, axis, shape[axis]));
-      return u64(value);
-    };
-    const u64 begin = index(part.substr(0, colon), 0);
-    const u64 end =
-        colon == std::string::npos ? begin + 1 : index(part.substr(colon + 1), shape[axis]);
-    if (end <= begin || end > shape[axis])
-      fail_argument(
-          fmt::format("'{}' selects nothing of axis {} of extent {}", part, axis, shape[axis]));
-    region.box.first[axis] = begin;
-    extents[axis] = end - begin;
-    if (colon != std::string::npos) shown.push_back(end - begin);
-  }
-  region.box.shape = Shape(std::span<const u64>(extents).first(shape.rank()));
-  region.shown = Shape(std::span<const u64>(shown));
-  return region;
-}
 
 struct Decompress {
   std::string input, output, region_text, format;

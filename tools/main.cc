@@ -21,6 +21,9 @@ constexpr Verb kVerbs[] = {
      "  leeway decompress t.lwy -o t.npy\n"
      "  leeway decompress field.lwy --region 0:10,:,250 -o slice.npy\n"
      "  leeway decompress damaged.lwy --salvage -o what_is_left.npy"},
+    {"update", "replace a region of a stream, in place", add_update,
+     "  leeway update field.lwy slab.npy --region 0:10,:,:\n"
+     "  leeway update field.lwy point.f32 --region 3,4,5"},
     {"inspect", "say what a stream holds", add_inspect,
      "  leeway inspect t.lwy\n  leeway inspect t.lwy --json"},
     {"verify", "check a stream, against its original if given", add_verify,
@@ -34,7 +37,7 @@ constexpr Verb kVerbs[] = {
      "  leeway sample turbulence --shape 128x128x128\n  leeway sample climate --shape 720x1440 "
      "--seed 7 -o sst.npy"},
     {"bench", "measure ratio and speed of recipes beside memcpy", add_bench,
-     "  leeway bench field_256x256x256.f32 --rel 1e-3 --recipes balanced,feedback --threads 1\n"
+     "  leeway bench field_256x256x256.f32 --rel 1e-3 --recipes fast,balanced --threads 1\n"
      "  leeway bench t.npy --abs 0.01 --json"},
     {"doctor", "check this installation", add_doctor, "  leeway doctor"},
 };

@@ -110,9 +110,11 @@ class SpectralBox {
   }
   static void parallel(u64 count, const std::function<void(u64)>& f) {
     const u64 pieces = std::min<u64>(count, 64);
-    for_each_index(pieces, std::max(1u, std::thread::hardware_concurrency()), nullptr, [&](u64 piece) {
-      for (u64 i = count * piece / pieces; i < count * (piece + 1) / pieces; ++i) f(i);
-    });
+    for_each_index(pieces, std::max(1u, std::thread::hardware_concurrency()), nullptr,
+                   [&](u64 piece) {
+                     for (u64 i = count * piece / pieces; i < count * (piece + 1) / pieces; ++i)
+                       f(i);
+                   });
   }
   void transform(size_t axis, size_t stride) {
     const size_t n = box_[axis];

@@ -4,7 +4,7 @@ find_package(nlohmann_json REQUIRED)
 
 add_executable(leeway_cli tools/main.cc tools/cli.cc tools/array_file.cc tools/output_file.cc tools/compress.cc
                tools/decompress.cc tools/inspect.cc tools/verify.cc tools/compare.cc tools/recipes.cc tools/sample.cc
-               tools/sample_fields.cc tools/bench.cc tools/doctor.cc)
+               tools/sample_fields.cc tools/bench.cc tools/doctor.cc tools/region.cc tools/update.cc)
 leeway_flags(leeway_cli)
 set_target_properties(leeway_cli PROPERTIES OUTPUT_NAME leeway RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 target_link_libraries(leeway_cli PRIVATE leeway_objects CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)

@@ -61,9 +61,9 @@ struct Verify {
   void check_against(const StreamReader& stream, const View& truth, Finding& finding) const {
     const Header& header = stream.header();
     if (truth.dtype != header.dtype || !(truth.shape == header.shape))
-      fail_argument(fmt::format("the stream holds {} {}, the original is {} {}", name_of(header.dtype),
-                             to_string(header.shape), name_of(truth.dtype),
-                             to_string(truth.shape)));
+      fail_argument(fmt::format("the stream holds {} {}, the original is {} {}",
+                                name_of(header.dtype), to_string(header.shape),
+                                name_of(truth.dtype), to_string(truth.shape)));
     for_each_slab(stream, [&](const Box& box, const View& decoded) {
       const Comparison part = compare(truth.part(box), decoded, header.fills, false);
       finding.max_error = std::max(finding.max_error, part.max_abs);

@@ -9,7 +9,7 @@
 namespace leeway {
 namespace {
 
-constexpr size_t kSmallest = size_t(64) << 10;  // smaller blocks are the heap's business
+constexpr size_t kSmallest = size_t(4) << 10;  // smaller blocks are the heap's business
 constexpr size_t kKept = 16;
 
 thread_local BufferPool* current = nullptr;
@@ -37,12 +37,20 @@ void release(BufferPool::Block block) noexcept {
 
 }  // namespace
 
-BufferPool::BufferPool() : outer_(std::exchange(current, this)) { free_.reserve(kKept); }
+BufferPool::BufferPool() { free_.reserve(kKept); }
 
-BufferPool::~BufferPool() {
-  current = outer_;
-  for (const Block& block : free_) release(block);
+BufferPool::~BufferPool() { trim(0); }
+
+void BufferPool::trim(size_t bytes) {
+  std::erase_if(free_, [&](const Block& block) {
+    if (block.bytes > bytes) release(block);
+    return block.bytes > bytes;
+  });
 }
+
+BufferPool::Use::Use(BufferPool& pool) : outer_(std::exchange(current, &pool)) {}
+BufferPool::Use::~Use() { current = outer_; }
+bool BufferPool::in_use() { return current != nullptr; }
 
 BufferPool::Block BufferPool::take(size_t bytes) {
   if (bytes == 0) return {};

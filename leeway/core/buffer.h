@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Buffer<T>: a fixed number of values in memory that is not cleared first.
 //
-// While a BufferPool lives on a thread, large buffers of that thread are kept and reused: chunk
-// after chunk needs the same sizes, and fresh pages from the system cost more than a pass over the
-// data.
+// While a thread uses a BufferPool, buffers of that thread are kept and reused: chunk after chunk
+// needs the same sizes, and fresh pages from the system cost more than a pass over the data.
 #pragma once
 
 #include <memory>
@@ -22,6 +21,22 @@ class LEEWAY_EXPORT BufferPool {
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
+
+  // Makes this thread use the pool until the end of a scope. One thread at a time may.
+  class LEEWAY_EXPORT Use {
+   public:
+    explicit Use(BufferPool& pool);
+    ~Use();
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    BufferPool* outer_;
+  };
+  // Whether this thread uses one.
+  static bool in_use();
+  // Gives back to the system what is larger than so many bytes.
+  void trim(size_t bytes);
 
   struct Block {
     void* data = nullptr;
@@ -44,7 +59,6 @@ class LEEWAY_EXPORT BufferPool {
  private:
   static std::shared_ptr<void>* find(const void* type);  // null: no pool
 
-  BufferPool* outer_;
   std::vector<Block> free_;
   std::vector<std::pair<const void*, std::shared_ptr<void>>> kept_;
 };

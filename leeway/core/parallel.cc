@@ -61,7 +61,9 @@ void run(u64 count, unsigned threads, const Executor& executor,
   const auto workers = unsigned(std::min<u64>(std::max(threads, 1u), count));
   const auto guarded = [&](unsigned worker) {
     const DefaultFloatingPoint environment;
-    const BufferPool pool;
+    if (BufferPool::in_use()) return work(worker);
+    BufferPool pool;
+    const BufferPool::Use use(pool);
     work(worker);
   };
   if (workers <= 1) {

@@ -124,27 +124,51 @@ struct Summary {
   void add(std::span<const T> values, const Mask& declared) {
     for (size_t i = 0; i < values.size();) {
       if constexpr (std::is_same_v<T, C>)
-        if (lowest.is_full())
+        if (is_full())
           i +=
               kAnalyzeBlock * blocks_between(values.data() + i, (values.size() - i) / kAnalyzeBlock,
                                              lowest.last(), highest.last());
       const size_t n = std::min(kAnalyzeBlock, values.size() - i);
+      expect(values.subspan(i, n), declared);
       add_each(values.subspan(i, n), declared);
       i += n;
     }
   }
-  void add_each(std::span<const T> values, const Mask& declared) {
-    for (const T value : values) {
-      const C c = C(value);
-      if (lowest.is_full() && c > lowest.last() && c < highest.last()) continue;
-      if (declared.is_special(value)) {
-        any_special = true;
-        continue;
+  // Makes the extremes of every eight values known before they are counted: then most of the others
+  // need not be looked at twice, even in a ramp.
+  void expect(std::span<const T> values, const Mask& declared) {
+    for (; values.size() >= 8; values = values.subspan(8)) {
+      T low = values[0], high = values[0];
+      for (size_t i = 1; i < 8; ++i) {
+        if (C(values[i]) < C(low)) low = values[i];
+        if (C(values[i]) > C(high)) high = values[i];
       }
-      lowest.add(c);
-      highest.add(c);
+      if (!declared.is_special(low)) lowest.add(C(low), 0);
+      if (!declared.is_special(high)) highest.add(C(high), 0);
     }
   }
+  void add_each(std::span<const T> values, const Mask& declared) {
+    for (; values.size() >= 8; values = values.subspan(8)) {
+      bool any = !is_full();
+      for (size_t i = 0; i < 8; ++i) any |= !is_inside(C(values[i]));
+      if (!any) continue;
+      for (size_t i = 0; i < 8; ++i) add_one(values[i], declared);
+    }
+    for (const T value : values) add_one(value, declared);
+  }
+  void add_one(T value, const Mask& declared) {
+    const C c = C(value);
+    if (is_full() && is_inside(c)) return;
+    if (declared.is_special(value)) {
+      any_special = true;
+      return;
+    }
+    lowest.add(c);
+    highest.add(c);
+  }
+  bool is_full() const { return lowest.is_full() && highest.is_full(); }
+  // Whether a value can be neither among the lowest nor the highest; false for NaN.
+  bool is_inside(C c) const { return c > lowest.last() && c < highest.last(); }
   void add(const Summary& other) {
     lowest.add(other.lowest);
     highest.add(other.highest);
@@ -214,7 +238,8 @@ Analysis conclude(const Summary<T>& all, std::vector<u64> fills, Detect detect) 
     analysis.min = double(lowest[low].value);
     analysis.max = double(highest[high].value);
   }
-  analysis.any_special = all.any_special || low + high > 0;
+  // Values inside the range are not looked at one by one: declared ones may be among them.
+  analysis.any_special = all.any_special || !fills.empty();
   analysis.fills = std::move(fills);
   return analysis;
 }

@@ -298,13 +298,14 @@ size_t choose_axes(Field<U> field) {
   constexpr size_t kRows = 4, kValues = 48;
   std::array<u64, kMostChosen + 1> cost{};
   const size_t values = std::min(kValues, length - std::min<size_t>(length, 1));
-  for (size_t k = 0; k < kRows; ++k) {
+  const size_t samples = std::clamp<size_t>(field.size() / 256, 1, kRows);
+  for (size_t k = 0; k < samples; ++k) {
     // Not the first row of a plane nor the first plane, where there are others.
-    size_t row = rows * (2 * k + 1) / (2 * kRows);
+    size_t row = rows * (2 * k + 1) / (2 * samples);
     if (planes_rows > 1 && row % planes_rows == 0) ++row;
     if (rank > 2 && row < planes_rows) row += planes_rows;
     if (row >= rows || row < (rank > 1 ? 1 : 0) + (rank > 2 ? planes_rows : 0)) continue;
-    const U* x = field.data + row * row_step + (length - values);
+    const U* x = field.data + row * row_step + 1 + (length - 1 - values) * (k + 1) / samples;
     const auto magnitude = [](U difference) {
       using S = std::make_signed_t<U>;
       const auto s = S(difference);
