@@ -9,116 +9,231 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
+#ifndef LEEWAY_ENCODE_FIXED_HEAD
+#define LEEWAY_ENCODE_FIXED_HEAD
+namespace leeway {
+
+inline constexpr size_t kFixedGroup = 32;  // codes handled at once: 4 bytes of a plane
+inline constexpr u8 kFixedOutlier = 0x80;
+
+struct FixedHead {
+  size_t planes, outlier_bytes;  // 0 bytes: plain
+
+  u8 byte() const {
+    return outlier_bytes ? u8(kFixedOutlier | (outlier_bytes - 1) << 5 | planes) : u8(planes);
+  }
+  static FixedHead of(u8 byte) {
+    if (byte & kFixedOutlier) return {size_t(byte & 31), size_t(byte >> 5 & 3) + 1};
+    return {byte, 0};
+  }
+  size_t body_bytes(size_t plane_bytes) const {
+    if (outlier_bytes == 0 && planes == 0) return 0;
+    return outlier_bytes + (1 + planes) * plane_bytes;
+  }
+};
+
+// The smaller form, given the first magnitude and the "or" of the others.
+inline FixedHead choose_fixed(const Fixed::Params& params, u64 first, u64 others) {
+  const FixedHead plain{size_t(std::bit_width(first | others)), 0};
+  if (params.outlier == 0) return plain;
+  const FixedHead outlier{size_t(std::bit_width(others)),
+                          std::max<size_t>(1, size_t(std::bit_width(first) + 7) / 8)};
+  const auto plane = size_t(params.block / 8);
+  const bool possible = outlier.outlier_bytes <= 4 && outlier.planes <= 31;
+  return possible && outlier.body_bytes(plane) < plain.body_bytes(plane) ? outlier : plain;
+}
+
+}  // namespace leeway
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr size_t kGroup = 32;  // codes handled at once: 4 bytes of a plane
-
 #if HWY_TARGET == HWY_SCALAR
 
-// Bit `bit` of 32 magnitudes as four bytes, code 0 first, in the high bit of the first byte.
+// Bit planes of 32 magnitudes, four bytes each at distance `step`: code 0 in the high bit of the
+// first byte.
 void put_planes(const u32* magnitudes, size_t planes, size_t step, u8* to) {
   for (size_t plane = 0; plane < planes; ++plane, to += step)
-    for (size_t byte = 0; byte < kGroup / 8; ++byte) {
+    for (size_t byte = 0; byte < 4; ++byte) {
       u32 bits = 0;
       for (size_t i = 0; i < 8; ++i) bits = bits << 1 | (magnitudes[8 * byte + i] >> plane & 1);
       to[byte] = u8(bits);
     }
 }
+void put_signs(const i32* codes, u8* to) {
+  u32 negative[kFixedGroup];
+  for (size_t i = 0; i < kFixedGroup; ++i) negative[i] = codes[i] < 0;
+  put_planes(negative, 1, 4, to);
+}
 void get_planes(const u8* from, size_t planes, size_t step, u32* magnitudes) {
-  for (size_t i = 0; i < kGroup; ++i) magnitudes[i] = 0;
+  for (size_t i = 0; i < kFixedGroup; ++i) magnitudes[i] = 0;
   for (size_t plane = 0; plane < planes; ++plane, from += step)
-    for (size_t i = 0; i < kGroup; ++i)
+    for (size_t i = 0; i < kFixedGroup; ++i)
       magnitudes[i] |= u32(from[i / 8] >> (7 - i % 8) & 1) << plane;
+}
+// 0 or -1 for every code.
+void get_signs(const u8* from, i8* signs) {
+  for (size_t i = 0; i < kFixedGroup; ++i) signs[i] = i8(-(from[i / 8] >> (7 - i % 8) & 1));
 }
 
 #else
 
-using Bytes8 = hn::CappedTag<u8, kGroup>;
+using ByteLanes = hn::CappedTag<u8, kFixedGroup>;
+using ByteVec = hn::Vec<ByteLanes>;
 
-// Reverses groups of eight bytes: the mask of a vector has lane 0 in its low bit, a plane in the
-// high one.
-template <class V>
-HWY_INLINE V reversed_by_eight(V v) {
+// The highest bit of every lane as a plane, four bytes. The mask of a vector has lane 0 in its low
+// bit, a plane in the high one of a byte: lanes must come reversed by eight.
+HWY_INLINE void put_high_bits(ByteVec v, u8* to) {
+  const hn::RebindToSigned<ByteLanes> di;
+  u8 bits[8];
+  hn::StoreMaskBits(di, hn::Lt(hn::BitCast(di, v), hn::Zero(di)), bits);
+  std::memcpy(to, bits, hn::Lanes(di) / 8);
+}
+HWY_INLINE ByteVec reversed_by_eight(ByteVec v) {
   alignas(16) static constexpr u8 kOrder[16] = {7,  6,  5,  4,  3,  2,  1, 0,
                                                 15, 14, 13, 12, 11, 10, 9, 8};
-  return hn::TableLookupBytes(v, hn::LoadDup128(Bytes8(), kOrder));
+  return hn::TableLookupBytes(v, hn::LoadDup128(ByteLanes(), kOrder));
 }
 
-// Bit planes of 32 magnitudes, four bytes each at distance `step`. Eight planes are one byte of
-// every magnitude, and the highest bit of a byte is what a mask is made of.
-void put_planes(const u32* HWY_RESTRICT magnitudes, size_t planes, size_t step,
-                u8* HWY_RESTRICT to) {
-  const Bytes8 d;
-  const hn::RebindToSigned<Bytes8> di;
-  alignas(32) u8 bytes[kGroup];
+// Bit planes of 32 magnitudes at distance `step`. Eight planes are one byte of every magnitude.
+HWY_INLINE void put_planes(const u32* HWY_RESTRICT magnitudes, size_t planes, size_t step,
+                           u8* HWY_RESTRICT to) {
+  const ByteLanes d;
+  const hn::Repartition<u16, ByteLanes> d16;
+  alignas(32) u8 bytes[kFixedGroup];
   for (size_t low = 0; low < planes; low += 8) {
-    for (size_t i = 0; i < kGroup; ++i) bytes[i] = u8(magnitudes[i] >> low);
+    for (size_t i = 0; i < kFixedGroup; ++i) bytes[i] = u8(magnitudes[i] >> low);
     const size_t count = std::min<size_t>(8, planes - low);
-    for (size_t lane = 0; lane < kGroup; lane += hn::Lanes(d)) {
+    for (size_t lane = 0; lane < kFixedGroup; lane += hn::Lanes(d)) {
       auto v = reversed_by_eight(hn::LoadU(d, bytes + lane));
-      for (size_t skip = count; skip < 8; ++skip) v = hn::Add(v, v);
-      for (size_t plane = count; plane-- > 0; v = hn::Add(v, v)) {
-        u8 bits[8];
-        hn::StoreMaskBits(di, hn::Lt(hn::BitCast(di, v), hn::Zero(di)), bits);
-        std::memcpy(to + (low + plane) * step + lane / 8, bits, hn::Lanes(d) / 8);
-      }
+      // What crosses from a byte into the next one stays below the bits that are used.
+      v = hn::BitCast(d, hn::ShiftLeftSame(hn::BitCast(d16, v), int(8 - count)));
+      for (size_t plane = count; plane-- > 0; v = hn::Add(v, v))
+        put_high_bits(v, to + (low + plane) * step + lane / 8);
     }
   }
 }
+HWY_INLINE void put_signs(const i32* HWY_RESTRICT codes, u8* HWY_RESTRICT to) {
+  const ByteLanes d;
+  alignas(32) u8 bytes[kFixedGroup];
+  for (size_t i = 0; i < kFixedGroup; ++i) bytes[i] = u8(u32(codes[i]) >> 24);
+  for (size_t lane = 0; lane < kFixedGroup; lane += hn::Lanes(d))
+    put_high_bits(reversed_by_eight(hn::LoadU(d, bytes + lane)), to + lane / 8);
+}
 
-void get_planes(const u8* HWY_RESTRICT from, size_t planes, size_t step,
-                u32* HWY_RESTRICT magnitudes) {
-  const Bytes8 d;
+// All bits set in the lanes, from `lane` on, whose bit of the plane is set.
+HWY_INLINE ByteVec spread_plane(const u8* plane, size_t lane) {
+  const ByteLanes d;
+  const hn::Repartition<u32, ByteLanes> d32;
   alignas(16) static constexpr u8 kBit[16] = {128, 64, 32, 16, 8, 4, 2, 1,
                                               128, 64, 32, 16, 8, 4, 2, 1};
   alignas(32) static constexpr u8 kByte[32] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1,
                                                2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3};
-  const auto bit = hn::LoadDup128(d, kBit);
-  alignas(32) u8 bytes[kGroup];
-  if (planes == 0) std::memset(magnitudes, 0, kGroup * sizeof(u32));
+  u32 four;
+  std::memcpy(&four, plane, 4);
+  const auto bytes =
+      hn::TableLookupBytes(hn::BitCast(d, hn::Set(d32, four)), hn::LoadU(d, kByte + lane));
+  return hn::VecFromMask(d, hn::TestBit(bytes, hn::LoadDup128(d, kBit)));
+}
+HWY_INLINE void get_planes(const u8* HWY_RESTRICT from, size_t planes, size_t step,
+                           u32* HWY_RESTRICT magnitudes) {
+  const ByteLanes d;
+  alignas(32) u8 bytes[kFixedGroup];
+  if (planes == 0) std::memset(magnitudes, 0, kFixedGroup * sizeof(u32));
   for (size_t low = 0; low < planes; low += 8) {
     const size_t count = std::min<size_t>(8, planes - low);
-    for (size_t lane = 0; lane < kGroup; lane += hn::Lanes(d)) {
-      const auto which = hn::LoadU(d, kByte + lane);
+    for (size_t lane = 0; lane < kFixedGroup; lane += hn::Lanes(d)) {
       auto v = hn::Zero(d);
-      for (size_t plane = count; plane-- > 0;) {
-        u32 four;
-        std::memcpy(&four, from + (low + plane) * step, 4);
-        const hn::Repartition<u32, Bytes8> d32;
-        const auto spread = hn::TableLookupBytes(hn::BitCast(d, hn::Set(d32, four)), which);
-        const auto set = hn::VecFromMask(d, hn::TestBit(spread, bit));
-        v = hn::Sub(hn::Add(v, v), set);
-      }
+      for (size_t plane = count; plane-- > 0;)
+        v = hn::Sub(hn::Add(v, v), spread_plane(from + (low + plane) * step, lane));
       hn::StoreU(v, d, bytes + lane);
     }
     if (low == 0)
-      for (size_t i = 0; i < kGroup; ++i) magnitudes[i] = bytes[i];
+      for (size_t i = 0; i < kFixedGroup; ++i) magnitudes[i] = bytes[i];
     else
-      for (size_t i = 0; i < kGroup; ++i) magnitudes[i] |= u32(bytes[i]) << low;
+      for (size_t i = 0; i < kFixedGroup; ++i) magnitudes[i] |= u32(bytes[i]) << low;
   }
+}
+// 0 or -1 for every code.
+HWY_INLINE void get_signs(const u8* from, i8* signs) {
+  const ByteLanes d;
+  for (size_t lane = 0; lane < kFixedGroup; lane += hn::Lanes(d))
+    hn::StoreU(spread_plane(from, lane), d, reinterpret_cast<u8*>(signs) + lane);
 }
 
 #endif
 
-// Magnitudes of 32 codes and their "or", and which are negative, as a plane.
-u32 split_signs(const i32* HWY_RESTRICT codes, u32* HWY_RESTRICT magnitudes, u8* signs) {
-  u32 negative[kGroup], all = 0;
-  for (size_t i = 0; i < kGroup; ++i) {
-    const u32 sign = u32(codes[i] >> 31);
-    negative[i] = sign & 1;
-    magnitudes[i] = (u32(codes[i]) ^ sign) - sign;
-    all |= magnitudes[i];
+// Whole blocks of one or two groups; returns the bytes of the bodies.
+template <size_t block>
+HWY_INLINE size_t encode_blocks_of(const Fixed::Params& params, const i32* HWY_RESTRICT codes,
+                                   size_t count, u8* HWY_RESTRICT heads, u8* HWY_RESTRICT bodies) {
+  constexpr size_t plane = block / 8;
+  u8* to = bodies;
+  for (size_t first = 0; first < count; first += block, heads += params.head) {
+    alignas(32) u32 magnitudes[block], all = 0;
+    for (size_t i = 0; i < block; ++i) {
+      const u32 sign = u32(codes[first + i] >> 31);
+      magnitudes[i] = (u32(codes[first + i]) ^ sign) - sign;
+    }
+    for (size_t i = 1; i < block; ++i) all |= magnitudes[i];
+    const FixedHead head = choose_fixed(params, magnitudes[0], all);
+    heads[0] = head.byte();
+    for (i32 k = 1; k < params.head; ++k) heads[k] = 0;
+    if (head.body_bytes(plane) == 0) continue;
+    if (head.outlier_bytes) {
+      std::memcpy(to, magnitudes, 4);  // the bytes too many are written again
+      magnitudes[0] = 0;
+      to += head.outlier_bytes;
+    }
+    for (size_t i = 0; i < block; i += kFixedGroup) {
+      put_signs(codes + first + i, to + i / 8);
+      put_planes(magnitudes + i, head.planes, plane, to + plane + i / 8);
+    }
+    to += (1 + head.planes) * plane;
   }
-  put_planes(negative, 1, kGroup / 8, signs);
-  return all;
+  return size_t(to - bodies);
 }
-void join_signs(const u32* HWY_RESTRICT magnitudes, const u8* signs, i32* HWY_RESTRICT codes) {
-  u32 negative[kGroup];
-  get_planes(signs, 1, kGroup / 8, negative);
-  for (size_t i = 0; i < kGroup; ++i)
-    codes[i] = i32((magnitudes[i] ^ (u32(0) - negative[i])) + negative[i]);
+
+// The inverse; heads and the size of the bodies were checked.
+template <size_t block>
+HWY_INLINE void decode_blocks_of(const Fixed::Params& params, const u8* HWY_RESTRICT heads,
+                                 const u8* HWY_RESTRICT bodies, i32* HWY_RESTRICT codes,
+                                 size_t count) {
+  constexpr size_t plane = block / 8;
+  for (size_t first = 0; first < count; first += block, heads += params.head) {
+    const FixedHead head = FixedHead::of(heads[0]);
+    if (head.body_bytes(plane) == 0) {
+      std::memset(codes + first, 0, block * sizeof(i32));
+      continue;
+    }
+    u32 outlier = 0;
+    for (size_t k = 0; k < head.outlier_bytes; ++k) outlier |= u32(*bodies++) << 8 * k;
+    for (size_t i = 0; i < block; i += kFixedGroup) {
+      u32 magnitudes[kFixedGroup];
+      i8 signs[kFixedGroup];
+      get_signs(bodies + i / 8, signs);
+      get_planes(bodies + plane + i / 8, head.planes, plane, magnitudes);
+      if (i == 0) magnitudes[0] |= outlier;
+      for (size_t k = 0; k < kFixedGroup; ++k)
+        codes[first + i + k] = i32((magnitudes[k] ^ u32(i32(signs[k]))) - u32(i32(signs[k])));
+    }
+    bodies += (1 + head.planes) * plane;
+  }
+}
+
+size_t encode_blocks(const Fixed::Params& params, const i32* codes, size_t count, u8* heads,
+                     u8* bodies) {
+  return params.block == 32 ? encode_blocks_of<32>(params, codes, count, heads, bodies)
+                            : encode_blocks_of<64>(params, codes, count, heads, bodies);
+}
+void decode_blocks(const Fixed::Params& params, const u8* heads, const u8* bodies, i32* codes,
+                   size_t count) {
+  if (params.block == 32)
+    decode_blocks_of<32>(params, heads, bodies, codes, count);
+  else
+    decode_blocks_of<64>(params, heads, bodies, codes, count);
 }
 
 }  // namespace leeway::HWY_NAMESPACE
@@ -128,13 +243,10 @@ HWY_AFTER_NAMESPACE();
 namespace leeway {
 namespace {
 
-HWY_EXPORT(put_planes);
-HWY_EXPORT(get_planes);
-HWY_EXPORT(split_signs);
-HWY_EXPORT(join_signs);
+HWY_EXPORT(encode_blocks);
+HWY_EXPORT(decode_blocks);
 
-constexpr size_t kGroup = 32, kMostBlock = 64;
-constexpr u8 kOutlier = 0x80;
+constexpr size_t kMostBlock = 64;
 
 // What a block is made of.
 struct Planes {
@@ -160,29 +272,6 @@ void put_planes_of(const Planes& block, size_t n, size_t planes, u8* to) {
   }
 }
 
-struct Head {
-  size_t planes, outlier_bytes;  // 0 bytes: plain
-
-  u8 byte() const {
-    return outlier_bytes ? u8(kOutlier | (outlier_bytes - 1) << 5 | planes) : u8(planes);
-  }
-  size_t body_bytes(size_t plane_bytes) const {
-    if (outlier_bytes == 0 && planes == 0) return 0;
-    return outlier_bytes + (1 + planes) * plane_bytes;
-  }
-};
-
-// The smaller form, given the first magnitude and the "or" of the others.
-Head choose(const Fixed::Params& params, u64 first, u64 others) {
-  const Head plain{size_t(std::bit_width(first | others)), 0};
-  if (params.outlier == 0) return plain;
-  const Head outlier{size_t(std::bit_width(others)),
-                     std::max<size_t>(1, size_t(std::bit_width(first) + 7) / 8)};
-  const auto plane = size_t(params.block / 8);
-  const bool possible = outlier.outlier_bytes <= 4 && outlier.planes <= 31;
-  return possible && outlier.body_bytes(plane) < plain.body_bytes(plane) ? outlier : plain;
-}
-
 template <class I>
 class FixedSink final : public CodeSink<I> {
  public:
@@ -194,64 +283,48 @@ class FixedSink final : public CodeSink<I> {
   void put(size_t count, const u8*) override {
     left_ += count;
     const size_t whole = left_ / block_ * block_;
-    for (size_t first = 0; first < whole; first += block_) encode(codes_.data() + first);
+    encode(codes_.data(), whole);
     left_ -= whole;
     std::copy_n(codes_.data() + whole, left_, codes_.data());
   }
   void finish() override {
     if (left_ > 0) {
       std::fill_n(codes_.data() + left_, block_ - left_, I(0));
-      encode(codes_.data());
+      encode(codes_.data(), block_);
     }
     out_.put_bytes(heads_.bytes());
     out_.put_bytes(bodies_.bytes());
   }
 
  private:
-  void encode(const I* codes) {
+  void encode(const I* codes, size_t count) {
     if constexpr (sizeof(I) == 4)
-      if (block_ % kGroup == 0) return encode_groups(codes);
+      if (block_ % kFixedGroup == 0) {
+        const size_t start = bodies_.size();
+        u8* const heads = heads_.extend(count / block_ * size_t(params_.head)).data();
+        // Four bytes, a sign plane and 32 planes are the most.
+        u8* const to = bodies_.extend(count / block_ * (4 + 33 * block_ / 8)).data();
+        bodies_.truncate(start +
+                         HWY_DYNAMIC_DISPATCH(encode_blocks)(params_, codes, count, heads, to));
+        return;
+      }
+    for (size_t first = 0; first < count; first += block_) encode_block(codes + first);
+  }
+
+  void encode_block(const I* codes) {
     Planes planes;
     split(codes, block_, planes);
     u64 others = 0;
     for (size_t i = 1; i < block_; ++i) others |= planes.magnitudes[i];
-    const Head head = begin(planes.magnitudes[0], others, planes.signs.data());
-    if (head.outlier_bytes) planes.magnitudes[0] = 0;
-    put_planes_of(planes, block_, head.planes, planes_to_);
-  }
-
-  // 32-bit codes in one or two groups of 32.
-  void encode_groups(const i32* codes) {
-    std::array<u32, kMostBlock> magnitudes;
-    std::array<u8, kMostBlock / 8> signs;
-    u32 all = 0;
-    size_t done = 0;
-    do {
-      all |= HWY_DYNAMIC_DISPATCH(split_signs)(codes + done, magnitudes.data() + done,
-                                               signs.data() + done / 8);
-      done += kGroup;
-    } while (done < block_);
-    u32 others = 0;
-    for (size_t i = 1; i < block_; ++i) others |= magnitudes[i];
-    const Head head = begin(magnitudes[0], others, signs.data());
-    if (head.outlier_bytes) magnitudes[0] = 0;
-    if (all == 0) return;
-    for (size_t i = 0; i < block_; i += kGroup)
-      HWY_DYNAMIC_DISPATCH(put_planes)
-      (magnitudes.data() + i, head.planes, block_ / 8, planes_to_ + i / 8);
-  }
-
-  // Writes all but the planes.
-  Head begin(u64 first, u64 others, const u8* signs) {
-    const Head head = choose(params_, first, others);
+    const FixedHead head = choose_fixed(params_, planes.magnitudes[0], others);
     heads_.put(head.byte());
     for (i32 k = 1; k < params_.head; ++k) heads_.put(u8(0));
+    if (head.body_bytes(block_ / 8) == 0) return;
     u8* to = bodies_.extend(head.body_bytes(block_ / 8)).data();
-    if (head.body_bytes(block_ / 8) == 0) return head;
-    for (size_t k = 0; k < head.outlier_bytes; ++k) *to++ = u8(first >> 8 * k);
-    std::memcpy(to, signs, block_ / 8);
-    planes_to_ = to + block_ / 8;
-    return head;
+    for (size_t k = 0; k < head.outlier_bytes; ++k) *to++ = u8(planes.magnitudes[0] >> 8 * k);
+    if (head.outlier_bytes) planes.magnitudes[0] = 0;
+    std::memcpy(to, planes.signs.data(), block_ / 8);
+    put_planes_of(planes, block_, head.planes, to + block_ / 8);
   }
 
   Fixed::Params params_;
@@ -259,7 +332,6 @@ class FixedSink final : public CodeSink<I> {
   std::array<I, kMostBlock + kMostCodes> codes_;
   size_t left_ = 0;  // less than a block, from the put() before
   Writer heads_, bodies_;
-  u8* planes_to_ = nullptr;
   Writer& out_;
 };
 
@@ -275,11 +347,12 @@ class FixedSource final : public CodeSource<I> {
     while (!codes.empty()) {
       if (waiting_.empty()) {
         if (codes.size() >= block_) {
-          decode(codes.data());
-          codes = codes.subspan(block_);
+          const size_t whole = codes.size() / block_ * block_;
+          decode(codes.data(), whole);
+          codes = codes.subspan(whole);
           continue;
         }
-        decode(buffer_.data());
+        decode(buffer_.data(), block_);
         waiting_ = std::span<const I>(buffer_).first(block_);
       }
       const size_t n = std::min(waiting_.size(), codes.size());
@@ -290,42 +363,40 @@ class FixedSource final : public CodeSource<I> {
   }
 
  private:
-  Head next_head() {
-    const u8 byte = heads_[at_];
-    for (i32 k = 1; k < params_.head; ++k)
-      if (heads_[at_ + size_t(k)] != 0) fail_corrupt("impossible head of a block");
-    at_ += size_t(params_.head);
-    if (byte & kOutlier) {
-      if (params_.outlier == 0) fail_corrupt("outlier in a plain stream");
-      return {size_t(byte & 31), size_t(byte >> 5 & 3) + 1};
+  void decode(I* codes, size_t count) {
+    // What the heads say, before anything is done.
+    const size_t plane = block_ / 8, head_bytes = size_t(params_.head);
+    const ByteView heads = heads_.subspan(at_, count / block_ * head_bytes);
+    size_t body_bytes = 0;
+    for (size_t i = 0; i < heads.size(); i += head_bytes) {
+      for (size_t k = 1; k < head_bytes; ++k)
+        if (heads[i + k] != 0) fail_corrupt("impossible head of a block");
+      const FixedHead head = FixedHead::of(heads[i]);
+      if (head.outlier_bytes > 0 && params_.outlier == 0) fail_corrupt("outlier in a plain stream");
+      if (head.planes > 8 * sizeof(I)) fail_corrupt("too many planes in a block");
+      body_bytes += head.body_bytes(plane);
     }
-    if (byte > 8 * sizeof(I)) fail_corrupt("too many planes in a block");
-    return {byte, 0};
+    at_ += heads.size();
+    const u8* bodies = in_.take(body_bytes).data();
+    if constexpr (sizeof(I) == 4)
+      if (block_ % kFixedGroup == 0)
+        return HWY_DYNAMIC_DISPATCH(decode_blocks)(params_, heads.data(), bodies, codes, count);
+    for (size_t i = 0; i < heads.size(); i += head_bytes, codes += block_) {
+      const FixedHead head = FixedHead::of(heads[i]);
+      decode_block(head, bodies, codes);
+      bodies += head.body_bytes(plane);
+    }
   }
 
-  void decode(I* codes) {
-    const Head head = next_head();
-    Reader body(in_.take(head.body_bytes(block_ / 8)));
-    if (body.remaining() == 0) return void(std::fill_n(codes, block_, I(0)));
-    u64 outlier = 0;
-    for (size_t k = 0; k < head.outlier_bytes; ++k) outlier |= u64(body.get<u8>()) << 8 * k;
-    const u8* signs = body.take(block_ / 8).data();
-    const u8* planes = body.rest().data();
-    if constexpr (sizeof(I) == 4)
-      if (block_ % kGroup == 0) {
-        std::array<u32, kMostBlock> magnitudes;
-        for (size_t i = 0; i < block_; i += kGroup) {
-          HWY_DYNAMIC_DISPATCH(get_planes)
-          (planes + i / 8, head.planes, block_ / 8, magnitudes.data() + i);
-          magnitudes[0] |= u32(outlier);
-          HWY_DYNAMIC_DISPATCH(join_signs)(magnitudes.data() + i, signs + i / 8, codes + i);
-        }
-        return;
-      }
+  void decode_block(const FixedHead& head, const u8* body, I* codes) const {
+    const size_t plane = block_ / 8;
+    if (head.body_bytes(plane) == 0) return void(std::fill_n(codes, block_, I(0)));
+    const u8 *signs = body + head.outlier_bytes, *planes = signs + plane;
     for (size_t i = 0; i < block_; ++i) {
-      u64 magnitude = i == 0 ? outlier : 0;
-      for (size_t plane = 0; plane < head.planes; ++plane)
-        magnitude |= u64(planes[plane * (block_ / 8) + i / 8] >> (7 - i % 8) & 1) << plane;
+      u64 magnitude = 0;
+      for (size_t k = 0; i == 0 && k < head.outlier_bytes; ++k) magnitude |= u64(body[k]) << 8 * k;
+      for (size_t k = 0; k < head.planes; ++k)
+        magnitude |= u64(planes[k * plane + i / 8] >> (7 - i % 8) & 1) << k;
       codes[i] = I(signs[i / 8] >> (7 - i % 8) & 1 ? u64(0) - magnitude : magnitude);
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "leeway/core/buffer.h"
+#include "leeway/predict/lorenzo.h"
 
 namespace leeway {
 namespace {
@@ -88,48 +89,27 @@ void backward_typed(Field<U> field, size_t axes) {
   });
 }
 
-// Calls f(first, n) for the parts of [first, first + count) that lie in one run of `size` values
-// each.
-template <class F>
-void for_each_run(size_t size, size_t first, size_t count, F&& f) {
-  for (const size_t end = first + count; first < end;) {
-    const size_t n = std::min(size - first % size, end - first);
-    f(first, n);
-    first += n;
-  }
-}
+// Runs are rows of `size` values: what lorenzo does along one axis.
+const Lorenzo kRuns{.params = {.order = 1, .axes = 1}};
+
 template <class U>
-void forward_runs(const U* values, size_t size, size_t first, size_t count, U* out) {
-  for_each_run(size, first, count, [&](size_t at, size_t n) {
-    U* to = out + (at - first);
-    to[0] = values[at] - (at % size > 0 ? values[at - 1] : U(0));
-    for (size_t i = 1; i < n; ++i) to[i] = values[at + i] - values[at + i - 1];
-  });
-}
-template <class U>
-void backward_runs(U* values, size_t size, size_t first, size_t count) {
-  for_each_run(size, first, count, [&](size_t at, size_t n) {
-    U sum = at % size > 0 ? values[at - 1] : U(0);
-    for (size_t i = at; i < at + n; ++i) values[i] = sum += values[i];
-  });
+Field<U> as_rows(Field<U> field, size_t size) {
+  return {field.data, Shape{(field.size() + size - 1) / size, size}};
 }
 
 template <class U>
 void forward_any(const Blocks& blocks, Field<U> field) {
-  if (blocks.is_piecewise(field.shape)) {
-    Buffer<U> values(field.size());
-    std::ranges::copy(field.values(), values.data());
-    forward_runs(values.data(), size_t(blocks.params.size), 0, field.size(), field.data);
-  } else {
-    forward_typed(field, std::min(field.shape.rank(), size_t(blocks.params.axes)));
-  }
+  if (!blocks.is_piecewise(field.shape))
+    return forward_typed(field, std::min(field.shape.rank(), size_t(blocks.params.axes)));
+  Buffer<U> values(field.size());
+  std::ranges::copy(field.values(), values.data());
+  blocks.forward_piece(Field<U>{values.data(), field.shape}, 0, 0, field.size(), field.data);
 }
 template <class U>
 void backward_any(const Blocks& blocks, Field<U> field) {
-  if (blocks.is_piecewise(field.shape))
-    backward_runs(field.data, size_t(blocks.params.size), 0, field.size());
-  else
-    backward_typed(field, std::min(field.shape.rank(), size_t(blocks.params.axes)));
+  if (!blocks.is_piecewise(field.shape))
+    return backward_typed(field, std::min(field.shape.rank(), size_t(blocks.params.axes)));
+  blocks.backward_piece(field, 0, 0, field.size());
 }
 
 }  // namespace
@@ -139,16 +119,16 @@ void Blocks::forward(Field<u64> field, Writer&) const { forward_any(*this, field
 void Blocks::backward(Field<u32> field, Reader&) const { backward_any(*this, field); }
 void Blocks::backward(Field<u64> field, Reader&) const { backward_any(*this, field); }
 void Blocks::forward_piece(Field<u32> field, size_t, size_t first, size_t count, u32* out) const {
-  forward_runs(field.data, size_t(params.size), first, count, out);
+  kRuns.forward_piece(as_rows(field, size_t(params.size)), 1, first, count, out);
 }
 void Blocks::forward_piece(Field<u64> field, size_t, size_t first, size_t count, u64* out) const {
-  forward_runs(field.data, size_t(params.size), first, count, out);
+  kRuns.forward_piece(as_rows(field, size_t(params.size)), 1, first, count, out);
 }
 void Blocks::backward_piece(Field<u32> field, size_t, size_t first, size_t count) const {
-  backward_runs(field.data, size_t(params.size), first, count);
+  kRuns.backward_piece(as_rows(field, size_t(params.size)), 1, first, count);
 }
 void Blocks::backward_piece(Field<u64> field, size_t, size_t first, size_t count) const {
-  backward_runs(field.data, size_t(params.size), first, count);
+  kRuns.backward_piece(as_rows(field, size_t(params.size)), 1, first, count);
 }
 
 }  // namespace leeway

@@ -136,20 +136,25 @@ template <class U, class F>
 HWY_INLINE void for_each_row_part(const U* data, const size_t (&extents)[3], size_t first,
                                   size_t count, F&& f) {
   const auto [planes, rows, length] = extents;
+  size_t column = first % length, row = first / length % rows,
+         plane = first / length / rows % planes;
   for (size_t at = first; at < first + count;) {
-    const size_t index = at / length, column = at - index * length;
     const size_t n = std::min(length - column, first + count - at);
-    const bool has_row = index % rows > 0, has_plane = index / rows % planes > 0;
-    const U* row = data + at;
-    if (has_row && has_plane)
+    const U* x = data + at;
+    if (row > 0 && plane > 0)
       f(std::integral_constant<int, 3>(),
-        RowsBefore<U>{row - length, row - rows * length, row - (rows + 1) * length}, at, column, n);
-    else if (has_row || has_plane)
-      f(std::integral_constant<int, 1>(), RowsBefore<U>{row - (has_row ? length : rows * length)},
-        at, column, n);
+        RowsBefore<U>{x - length, x - rows * length, x - (rows + 1) * length}, at, column, n);
+    else if (row > 0 || plane > 0)
+      f(std::integral_constant<int, 1>(), RowsBefore<U>{x - (row > 0 ? length : rows * length)}, at,
+        column, n);
     else
       f(std::integral_constant<int, 0>(), RowsBefore<U>{}, at, column, n);
     at += n;
+    column = 0;
+    if (++row == rows) {
+      row = 0;
+      if (++plane == planes) plane = 0;
+    }
   }
 }
 
