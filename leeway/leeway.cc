@@ -41,6 +41,12 @@ CompressReport compress(const View& array, const CompressOptions& options, const
   return compress_with(*made.codec, made.recipe, array, options, sink);
 }
 
+CompressReport compress_into(const View& array, const CompressOptions& options,
+                             std::span<u8> memory) {
+  const Made made = made_of(options.recipe, array.dtype);
+  return compress_with(*made.codec, made.recipe, array, options, memory);
+}
+
 Bytes compress(const View& array, const CompressOptions& options) {
   Bytes stream;
   stream.reserve(

@@ -55,7 +55,7 @@ typedef enum leeway_dtype {
  * fastest. */
 typedef struct leeway_array {
   void* data; /* only read by the compressing functions */
-  int dtype; /* a leeway_dtype */
+  int dtype;  /* a leeway_dtype */
   int rank;
   const uint64_t* shape;
   const int64_t* strides;
@@ -136,6 +136,13 @@ LEEWAY_API leeway_status leeway_decompress(leeway_context* context, const void* 
 LEEWAY_API leeway_status leeway_decompress_region(leeway_context* context, const void* stream,
                                                   size_t size, const uint64_t* first,
                                                   const leeway_array* array);
+
+/* ---- changing ---- */
+
+/* Replaces the part of the array in a stream's file that begins at index `first` and has the shape
+ * of `values`, under the bound of the stream. Only the chunks that it touches are written again. */
+LEEWAY_API leeway_status leeway_update_file(leeway_context* context, const char* path,
+                                            const uint64_t* first, const leeway_array* values);
 
 #ifdef __cplusplus
 }

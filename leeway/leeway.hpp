@@ -35,6 +35,11 @@ LEEWAY_EXPORT Bytes compress(const View& array, const CompressOptions& options);
 LEEWAY_EXPORT CompressReport compress(const View& array, const CompressOptions& options,
                                       const Sink& sink);
 
+// The same into memory of the caller, for example of max_compressed_size() bytes; the report says
+// how many were used.
+LEEWAY_EXPORT CompressReport compress_into(const View& array, const CompressOptions& options,
+                                           std::span<u8> memory);
+
 template <class T>
 Bytes compress(const T* values, const Shape& shape, const CompressOptions& options) {
   return compress(view_of(values, shape), options);

@@ -33,13 +33,13 @@ leeway_status status_of(Errc code) {
       return LEEWAY_IO;
     case Errc::canceled:
       return LEEWAY_CANCELED;
+    case Errc::too_small:
+      return LEEWAY_TOO_SMALL;
     case Errc::internal:
       break;
   }
   return LEEWAY_INTERNAL;
 }
-
-struct TooSmall {};
 
 // Runs f and turns what it throws into a status and a message.
 template <class F>
@@ -55,9 +55,6 @@ leeway_status guarded(leeway_context* context, F&& f) {
   } catch (const Error& error) {
     context->message = error.what();
     return status_of(error.code());
-  } catch (const TooSmall&) {
-    context->message = "the memory given is too small for the stream";
-    return LEEWAY_TOO_SMALL;
   } catch (const std::bad_alloc&) {
     context->message = "out of memory";
     return LEEWAY_OUT_OF_MEMORY;
@@ -194,12 +191,9 @@ leeway_status leeway_compress_into(leeway_context* context, const leeway_array* 
   return guarded(context, [&] {
     require(size && (stream || capacity == 0), "nowhere to put the stream");
     *size = 0;
-    compress(leeway::view_of_array<const std::byte>(array), context->options,
-             [&](leeway::ByteView part) {
-               if (part.size() > capacity - *size) throw leeway::TooSmall();
-               std::memcpy(static_cast<leeway::u8*>(stream) + *size, part.data(), part.size());
-               *size += part.size();
-             });
+    *size = size_t(compress_into(leeway::view_of_array<const std::byte>(array), context->options,
+                                 {static_cast<leeway::u8*>(stream), capacity})
+                       .output_bytes);
   });
 }
 
@@ -236,6 +230,18 @@ leeway_status leeway_decompress(leeway_context* context, const void* stream, siz
                                 const leeway_array* array) {
   return guarded(context, [&] { leeway::decompress_to(context, stream, size, nullptr, array); });
 }
+leeway_status leeway_update_file(leeway_context* context, const char* path, const uint64_t* first,
+                                 const leeway_array* values) {
+  return guarded(context, [&] {
+    require(path && first, "path or place is missing");
+    const auto view = leeway::view_of_array<const std::byte>(values);
+    leeway::Index index{};
+    std::copy_n(first, view.shape.rank(), index.begin());
+    leeway::FileStore store(path);
+    update(store, index, view, context->options.execution);
+  });
+}
+
 leeway_status leeway_decompress_region(leeway_context* context, const void* stream, size_t size,
                                        const uint64_t* first, const leeway_array* array) {
   return guarded(context, [&] {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <thread>
 
+#include <cstdio>
+#include <fstream>
+
 #include "leeway/leeway.h"
 #include "tests/support.h"
 
@@ -55,6 +58,65 @@ TEST(CApi, CompressesIntoMemoryOfTheCaller) {
   EXPECT_EQ(leeway_compress_into(c, &array, room.data(), room.size(), &size), LEEWAY_OK);
   EXPECT_LE(size, capacity);
   EXPECT_EQ(leeway_compress_into(c, &array, room.data(), 100, &size), LEEWAY_TOO_SMALL);
+}
+
+// All workers write at once: the bytes must be those of one worker, and those that come in order.
+TEST(CApi, MemoryIsFilledByAllWorkersAtOnce) {
+  Context c;
+  leeway_set_bound(c, "abs", 1e-3);
+  leeway_set_recipe(c, "fast");
+  auto values = make_field<float>({60, 70, 80}, Texture::noise);
+  const u64 shape[] = {60, 70, 80};
+  const leeway_array array = {values.data(), LEEWAY_F32, 3, shape, nullptr};
+  leeway_buffer* in_order = nullptr;
+  ASSERT_EQ(leeway_compress(c, &array, &in_order), LEEWAY_OK);
+  size_t capacity = 0;
+  ASSERT_EQ(leeway_max_compressed_size(c, &array, &capacity), LEEWAY_OK);
+  for (const unsigned threads : {1u, 2u, 5u}) {
+    leeway_set_threads(c, threads);
+    std::vector<u8> room(capacity);
+    size_t size = 0;
+    ASSERT_EQ(leeway_compress_into(c, &array, room.data(), capacity, &size), LEEWAY_OK);
+    ASSERT_EQ(size, leeway_buffer_size(in_order));
+    EXPECT_EQ(std::memcmp(room.data(), leeway_buffer_data(in_order), size), 0);
+    EXPECT_EQ(leeway_compress_into(c, &array, room.data(), size, &size), LEEWAY_OK);
+    for (const size_t cut : {size_t(1), size / 2, size - 10})
+      EXPECT_EQ(leeway_compress_into(c, &array, room.data(), size - cut, &capacity),
+                LEEWAY_TOO_SMALL);
+    capacity = room.size();
+  }
+  leeway_buffer_free(in_order);
+}
+
+TEST(CApi, UpdatesAFile) {
+  Context c;
+  leeway_set_bound(c, "abs", 1e-3);
+  auto values = make_field<float>({40, 50}, Texture::smooth);
+  const u64 shape[] = {40, 50};
+  const leeway_array array = {values.data(), LEEWAY_F32, 2, shape, nullptr};
+  leeway_buffer* stream = nullptr;
+  ASSERT_EQ(leeway_compress(c, &array, &stream), LEEWAY_OK);
+  const std::string path = testing::TempDir() + "/leeway_update_test.lwy";
+  {
+    std::ofstream file(path, std::ios::binary);
+    file.write(static_cast<const char*>(leeway_buffer_data(stream)),
+               std::streamsize(leeway_buffer_size(stream)));
+  }
+  leeway_buffer_free(stream);
+  const float fresh[] = {5, 6, 7, 8, 9, 10};
+  const u64 first[] = {3, 4}, part[] = {2, 3};
+  const leeway_array patch = {const_cast<float*>(fresh), LEEWAY_F32, 2, part, nullptr};
+  ASSERT_EQ(leeway_update_file(c, path.c_str(), first, &patch), LEEWAY_OK) << leeway_message(c);
+  const u64 outside[] = {39, 4};
+  EXPECT_EQ(leeway_update_file(c, path.c_str(), outside, &patch), LEEWAY_INVALID_ARGUMENT);
+  EXPECT_EQ(leeway_update_file(c, "/nowhere/at/all", first, &patch), LEEWAY_IO);
+  const FileSource source(path);
+  std::vector<float> decoded(2000);
+  decompress_into(StreamReader(source), {}, mutable_view_of(decoded.data(), {40, 50}));
+  for (size_t i = 0; i < 2; ++i)
+    for (size_t k = 0; k < 3; ++k) values[(3 + i) * 50 + 4 + k] = fresh[3 * i + k];
+  expect_within<float>(values, decoded, 1e-3, {}, "update");
+  std::remove(path.c_str());
 }
 
 TEST(CApi, ErrorsHaveACodeAndAMessage) {

@@ -48,6 +48,31 @@ void check_linear(double bound, const std::vector<T>& values) {
     std::vector<Code<T>> codes(values.size());
     Patches<T> exact;
     grid.quantize(std::span(fast), std::span(codes), exact);
+    // Straight from the array, in a plane of rows with gaps; only where all values have a code.
+    std::vector<T> good;
+    for (size_t i = 0; i < values.size(); ++i) {
+      T value = values[i];
+      Code<T> code;
+      if (std::abs(double(values[i])) < 1000 * bound && grid.quantize(value, code))
+        good.push_back(values[i]);
+    }
+    const size_t rows = good.size() / 30, length = 27;
+    const Plane<const std::byte> plane{reinterpret_cast<const std::byte*>(good.data()), rows,
+                                       30 * sizeof(T), length, sizeof(T)};
+    std::vector<T> plane_values(rows * length);
+    std::vector<Code<T>> plane_codes(rows * length);
+    double plane_error = 0;
+    if (rows > 0 &&
+        grid.quantize_plane(plane, plane_values.data(), plane_codes.data(), plane_error))
+      for (size_t r = 0; r < rows; ++r)
+        for (size_t i = 0; i < length; ++i) {
+          T slow = good[30 * r + i];
+          Code<T> code;
+          ASSERT_TRUE(grid.quantize(slow, code));
+          ASSERT_EQ(code, plane_codes[r * length + i]) << target;
+          ASSERT_EQ(bits_of(slow), bits_of(plane_values[r * length + i])) << target;
+          ASSERT_LE(std::abs(double(slow) - double(good[30 * r + i])), plane_error) << target;
+        }
     std::vector<T> recovered(values.size());
     grid.recover(std::span<const Code<T>>(codes), std::span(recovered));
     exact.apply(std::span(recovered));
@@ -62,6 +87,24 @@ void check_linear(double bound, const std::vector<T>& values) {
       ASSERT_EQ(bits_of(slow), bits_of(recovered[i])) << target << " " << double(values[i]);
     }
   });
+}
+
+// One value without a code, anywhere in a plane, must show.
+TEST(Targets, PlanesWithoutACodeAreRefused) {
+  const LinearGrid<float> grid(1e-3);
+  for (const float odd : {NAN, INFINITY, -INFINITY, 1e30f, -66.0f * 2048}) {
+    for (size_t position = 0; position < 60; position += 7)
+      for_each_target([&](const char* target) {
+        std::vector<float> values(60, 0.5f), decoded(60);
+        std::vector<i32> codes(60);
+        values[position] = odd;
+        const Plane<const std::byte> plane{reinterpret_cast<const std::byte*>(values.data()), 3,
+                                           20 * sizeof(float), 20, sizeof(float)};
+        double max_error = 0;
+        EXPECT_FALSE(grid.quantize_plane(plane, decoded.data(), codes.data(), max_error))
+            << target << " " << odd << " at " << position;
+      });
+  }
 }
 
 TEST(Targets, LinearEqualsItsDefinition) {

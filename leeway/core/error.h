@@ -13,6 +13,7 @@ enum class Errc {
   unsupported,           // the stream or recipe needs something this build does not have
   io,                    // reading or writing failed
   canceled,              // the progress callback asked to stop
+  too_small,             // the memory given does not hold the result
   internal,              // a bug of the library
 };
 

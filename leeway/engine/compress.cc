@@ -7,6 +7,7 @@
 
 #include "leeway/core/buffer.h"
 #include "leeway/core/hash.h"
+#include "leeway/core/lookback.h"
 #include "leeway/engine/analyze.h"
 #include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/execution.h"
@@ -66,77 +67,115 @@ class Compression {
         group_(std::clamp<u64>(chunks_ / (4 * std::max(1u, options.execution.threads)), 1,
                                std::max<u64>(1, kGroupValues / header_.chunk.size()))),
         threads_(affordable_threads(options.execution,
-                                    group_ * header_.chunk.size() * size_of(view.dtype))) {}
+                                    group_ * header_.chunk.size() * size_of(view.dtype))),
+        heads_(size_t(chunks_)) {}
 
+  // Into a sink, in order.
   CompressReport run(const Sink& sink) {
     resolve();
-    CompressReport report;
-    report.input_bytes = view_.shape.size() * size_of(view_.dtype);
-    const auto emit = [&](Writer& part) {
-      report.output_bytes += part.size();
+    u64 written = 0;
+    const auto emit = [&](const Writer& part) {
+      written += part.size();
       sink(part.bytes());
     };
-    Writer head;
-    write(header_, head);
-    emit(head);
-
-    Tail tail;
-    StatementMaker statement;
-    tail.rooms.reserve(size_t(chunks_));
-    std::map<u64, Group> ready;
+    emit(head());
+    std::map<u64, Writer> ready;
     std::mutex mutex;
-    const u64 groups = chunks_ / group_ + (chunks_ % group_ > 0);
-    Meter meter(options_.execution.progress, double(groups));
+    Meter meter(options_.execution.progress, double(groups()));
     const auto make = [&](u64 i) {
-      Group group = compress_group(i);
+      Writer frames = compress_group(i);
       const std::lock_guard lock(mutex);
-      ready.emplace(i, std::move(group));
+      ready.emplace(i, std::move(frames));
     };
     const auto finish = [&](u64 i) {
       std::unique_lock lock(mutex);
-      auto node = ready.extract(i);
+      const auto node = ready.extract(i);
       lock.unlock();
-      Group& group = node.mapped();
-      for (const FrameHead& frame : group.heads) {
-        tail.rooms.push_back(frame.payload_bytes);
-        statement.add(frame);
-      }
-      emit(group.frames);
+      emit(node.mapped());
       if (options_.execution.pause) options_.execution.pause();
       meter.add(1);
     };
-    for_each_in_order(groups, threads_, 2 * threads_, options_.execution.executor, make, finish);
+    for_each_in_order(groups(), threads_, 2 * threads_, options_.execution.executor, make, finish);
+    emit(tail());
+    return report(written);
+  }
 
-    tail.statement = statement.statement();
-    Writer end;
-    write(tail, end);
-    emit(end);
-    report.statement = tail.statement;
+  // Into memory: every worker puts its frames where they belong, as soon as it knows where.
+  CompressReport run(std::span<u8> memory) {
+    resolve();
+    const auto place = [&](u64 offset, const Writer& part) {
+      if (offset > memory.size() || part.size() > memory.size() - offset)
+        throw Error(Errc::too_small, "the memory given is too small for the stream");
+      std::ranges::copy(part.bytes(), memory.begin() + std::ptrdiff_t(offset));
+    };
+    const Writer first = head();
+    place(0, first);
+    Lookback lookback{size_t(groups())};
+    Meter meter(options_.execution.progress, double(groups()));
+    for_each_index(groups(), threads_, options_.execution.executor, [&](u64 i) {
+      try {
+        const Writer frames = compress_group(i);
+        if (const auto sum = lookback.place(size_t(i), frames.size()))
+          place(first.size() + *sum, frames);
+      } catch (...) {
+        lookback.fail(size_t(i));
+        throw;
+      }
+      if (options_.execution.pause) options_.execution.pause();
+      meter.add(1);
+    });
+    u64 end = first.size();
+    for (const FrameHead& frame : heads_) end += kFrameHeadBytes + frame.payload_bytes;
+    const Writer last = tail();
+    place(end, last);
+    return report(end + last.size());
+  }
+
+ private:
+  Writer head() const {
+    Writer out;
+    write(header_, out);
+    return out;
+  }
+
+  // Chunks are made in groups that stand one behind the other.
+  u64 groups() const { return chunks_ / group_ + (chunks_ % group_ > 0); }
+
+  Writer compress_group(u64 index) {
+    Writer frames;
+    const u64 first = index * group_, end = std::min(chunks_, first + group_);
+    frames.reserve(size_t((end - first) * header_.chunk.size() * size_of(view_.dtype) / 3 + 4096));
+    for (u64 ordinal = first; ordinal < end; ++ordinal)
+      heads_[size_t(ordinal)] = compress_chunk(codec_, header_, mask_, ordinal,
+                                               view_.part(header_.chunk_box(ordinal)), frames);
+    return frames;
+  }
+
+  Writer tail() {
+    Tail tail;
+    StatementMaker statement;
+    tail.rooms.reserve(heads_.size());
+    for (const FrameHead& frame : heads_) {
+      tail.rooms.push_back(frame.payload_bytes);
+      statement.add(frame);
+    }
+    tail.statement = statement_ = statement.statement();
+    Writer out;
+    write(tail, out);
+    return out;
+  }
+
+  CompressReport report(u64 output_bytes) const {
+    CompressReport report;
+    report.input_bytes = view_.shape.size() * size_of(view_.dtype);
+    report.output_bytes = output_bytes;
+    report.statement = statement_;
     report.abs_bound = header_.abs_bound;
     report.min = header_.min;
     report.max = header_.max;
     report.recipe = header_.recipe;
     report.fills = header_.fills;
     return report;
-  }
-
- private:
-  // Chunks that stand one behind the other.
-  struct Group {
-    Writer frames;
-    std::vector<FrameHead> heads;
-  };
-
-  Group compress_group(u64 index) const {
-    Group group;
-    const u64 first = index * group_, end = std::min(chunks_, first + group_);
-    group.heads.reserve(size_t(end - first));
-    group.frames.reserve(
-        size_t((end - first) * header_.chunk.size() * size_of(view_.dtype) / 3 + 4096));
-    for (u64 ordinal = first; ordinal < end; ++ordinal)
-      group.heads.push_back(compress_chunk(codec_, header_, mask_, ordinal,
-                                           view_.part(header_.chunk_box(ordinal)), group.frames));
-    return group;
   }
 
   // From the bound as asked to an absolute one.
@@ -269,6 +308,8 @@ class Compression {
   Mask mask_;
   u64 chunks_, group_;
   unsigned threads_;
+  std::vector<FrameHead> heads_;
+  Statement statement_;
 };
 
 Shape checked_chunk(const Shape& chunk, const Shape& shape, u64 values) {
@@ -307,8 +348,10 @@ Shape default_chunk(const Shape& shape, u64 values) {
   return Shape(std::span<const u64>(used));
 }
 
-CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe, const View& view,
-                             const CompressOptions& options, const Sink& sink) {
+namespace {
+
+Header checked_header(const ChunkCodec& codec, const std::string& recipe, const View& view,
+                      const CompressOptions& options) {
   if (options.bound.limits().empty())
     fail_argument("a bound is needed: how much error may a value have?");
   if (view.data == nullptr && view.shape.size() > 0) fail_argument("the array has no data");
@@ -318,7 +361,19 @@ CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
   header.chunk = checked_chunk(options.chunk, view.shape, codec.chunk_values());
   header.bound = options.bound;
   header.recipe = recipe;
-  return Compression(codec, view, options, std::move(header)).run(sink);
+  return header;
+}
+
+}  // namespace
+
+CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe, const View& view,
+                             const CompressOptions& options, const Sink& sink) {
+  return Compression(codec, view, options, checked_header(codec, recipe, view, options)).run(sink);
+}
+CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe, const View& view,
+                             const CompressOptions& options, std::span<u8> memory) {
+  return Compression(codec, view, options, checked_header(codec, recipe, view, options))
+      .run(memory);
 }
 
 }  // namespace leeway

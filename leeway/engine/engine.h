@@ -62,6 +62,11 @@ LEEWAY_EXPORT CompressReport compress_with(const ChunkCodec& codec, const std::s
                                            const View& view, const CompressOptions& options,
                                            const Sink& sink);
 
+// The same into memory of the caller, which all workers fill at once.
+LEEWAY_EXPORT CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
+                                           const View& view, const CompressOptions& options,
+                                           std::span<u8> memory);
+
 // Makes the codec for a stream's recipe; the default knows the library's stages.
 using CodecMaker =
     std::function<std::shared_ptr<const ChunkCodec>(const std::string& recipe, DType dtype)>;

@@ -70,8 +70,8 @@ class LEEWAY_EXPORT FileStore final : public ByteStore {
 
  private:
   ByteView get(u64 offset, u64 count, Bytes& storage) const override;
+  u64 size_ = 0;  // known before file_: they are made in this order
   int file_ = -1;
-  u64 size_ = 0;
 };
 
 class LEEWAY_EXPORT MemorySource final : public ByteSource {
@@ -96,8 +96,8 @@ class LEEWAY_EXPORT FileSource final : public ByteSource {
 
  private:
   ByteView get(u64 offset, u64 count, Bytes& storage) const override;
+  u64 size_ = 0;  // known before file_: they are made in this order
   int file_ = -1;
-  u64 size_ = 0;
 };
 
 }  // namespace leeway

@@ -175,6 +175,33 @@ def test_salvage(leeway, field):
 # ---- bad input: a clear line, the right exit code, nothing left behind ----
 
 
+def test_update(leeway):
+    rng = np.random.default_rng(4)
+    field = np.cumsum(rng.standard_normal((24, 40, 300)), axis=2).astype(np.float32)
+    np.save(leeway.folder / "f.npy", field)
+    leeway("compress", "f.npy", "--abs", 0.01, "--recipe", "fast", "-o", "f.lwy")
+    before = np.load(leeway.folder / "f.npy")
+    patch = rng.standard_normal((6, 300)).astype(np.float32)
+    np.save(leeway.folder / "p.npy", patch)
+    report = leeway.json("update", "f.lwy", "p.npy", "--region", "3:9,7,:")
+    assert 0 < report["chunks"] < report["chunks_in_all"] and report["max_error"] <= 0.01
+    before[3:9, 7] = patch
+    np.save(leeway.folder / "g.npy", before)
+    leeway("verify", "f.lwy", "--against", "g.npy")
+    patch.tofile(leeway.folder / "p.raw")  # takes shape and type from region and stream
+    assert "chunks written again" in leeway("update", "f.lwy", "p.raw", "--region", "3:9,8,:")
+    leeway.fails(2, "update", "f.lwy", "p.npy", "--region", "3:8,7,:")
+    leeway.fails(2, "update", "f.lwy", "p.npy", "--region", "3:9,70,:")
+    leeway.fails(1, "update", "nothing.lwy", "p.npy", "--region", "3:9,7,:")
+
+
+def test_a_region_touches_a_small_part_of_the_stream(leeway):
+    leeway("sample", "turbulence", "--shape", "128x128x512", "-o", "t.npy")
+    leeway("compress", "t.npy", "--rel", "1e-3", "--recipe", "fast", "-o", "t.lwy")
+    report = leeway.json("decompress", "t.lwy", "--region", "40:72,30:46,100:132", "-o", "r.npy")
+    assert report["stream_bytes_read"] < 0.06 * report["stream_bytes"]
+
+
 def test_wrong_usage(leeway, field):
     np.zeros(100, np.float32).tofile(leeway.folder / "noname.bin")
     f = leeway.fails
