@@ -16,7 +16,7 @@ namespace leeway {
 namespace {
 
 // Small chunks are made in groups of about so many values.
-constexpr u64 kGroupValues = u64(1) << 19;
+constexpr u64 kGroupValues = u64(1) << 17;
 
 // The bit pattern of a fill value in the array's type.
 u64 fill_bits(double fill, DType dtype) {
@@ -95,7 +95,7 @@ class Compression {
       if (options_.execution.pause) options_.execution.pause();
       meter.add(1);
     };
-    for_each_in_order(groups(), threads_, 2 * threads_, options_.execution.executor, make, finish);
+    for_each_in_order(groups(), threads_, 8 * threads_, options_.execution.executor, make, finish);
     emit(tail());
     return report(written);
   }
@@ -111,19 +111,36 @@ class Compression {
     const Writer first = head();
     place(0, first);
     Lookback lookback{size_t(groups())};
+    std::map<u64, Writer> waiting;  // until the sizes before are known
+    std::mutex mutex;
+    const auto place_one_waiting = [&] {
+      std::unique_lock lock(mutex);
+      for (auto it = waiting.begin(); it != waiting.end(); ++it)
+        if (const auto sum = lookback.find(size_t(it->first))) {
+          const auto node = waiting.extract(it);
+          lock.unlock();
+          place(first.size() + *sum, node.mapped());
+          return true;
+        }
+      return false;
+    };
     Meter meter(options_.execution.progress, double(groups()));
     for_each_index(groups(), threads_, options_.execution.executor, [&](u64 i) {
-      try {
-        const Writer frames = compress_group(i);
-        if (const auto sum = lookback.place(size_t(i), frames.size()))
-          place(first.size() + *sum, frames);
-      } catch (...) {
-        lookback.fail(size_t(i));
-        throw;
+      Writer frames = compress_group(i);
+      lookback.publish(size_t(i), frames.size());
+      if (const auto sum = lookback.find(size_t(i))) {
+        place(first.size() + *sum, frames);
+        while (place_one_waiting()) {
+        }
+      } else {
+        const std::lock_guard lock(mutex);
+        waiting.emplace(i, std::move(frames));
       }
       if (options_.execution.pause) options_.execution.pause();
       meter.add(1);
     });
+    while (place_one_waiting()) {
+    }
     u64 end = first.size();
     for (const FrameHead& frame : heads_) end += kFrameHeadBytes + frame.payload_bytes;
     const Writer last = tail();

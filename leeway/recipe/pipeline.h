@@ -62,7 +62,7 @@ class ErasedEncoder final : public AnyEncoder {
     if constexpr (requires { S::kChunkValues; })
       return S::kChunkValues;
     else
-      return u64(1) << 19;
+      return u64(1) << 17;
   }
   std::unique_ptr<CodeSink<i32>> sink32(size_t count, Writer& out) const override {
     return make_sink<i32>(stage_, count, out);
