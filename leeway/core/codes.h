@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -76,6 +77,70 @@ class CollectedSource final : public CodeSource<I> {
  private:
   Buffer<I> codes_;
   size_t done_ = 0;
+};
+
+// For encoders of blocks that know nothing of each other.
+template <class I, size_t most>
+class BlockSink : public CodeSink<I> {
+ public:
+  explicit BlockSink(size_t block) : block_(block) {}
+  I* room(size_t) final { return codes_.data() + left_; }
+  void put(size_t count, const u8*) final {
+    left_ += count;
+    const size_t whole = left_ / block_ * block_;
+    if (whole > 0) encode(codes_.data(), whole);
+    left_ -= whole;
+    std::copy_n(codes_.data() + whole, left_, codes_.data());
+  }
+  void finish() final {
+    if (left_ > 0) encode(codes_.data(), left_);
+    end();
+  }
+
+ private:
+  // Whole blocks, or what is left of the last one; it may be filled up to a whole one.
+  virtual void encode(I* codes, size_t count) = 0;
+  virtual void end() {}
+
+  size_t block_;
+  size_t left_ = 0;  // less than a block, from the put() before
+  std::array<I, most + kMostCodes> codes_;
+};
+
+template <class I, size_t most>
+class BlockSource : public CodeSource<I> {
+ public:
+  BlockSource(size_t block, size_t count) : block_(block), left_(count) {}
+  void next(std::span<I> codes, const u8*) final {
+    while (!codes.empty()) {
+      const size_t whole = codes.size() / block_ * block_;
+      if (waiting_.empty() && whole > 0) {
+        decode(codes.data(), whole);
+        left_ -= whole;
+        codes = codes.subspan(whole);
+        continue;
+      }
+      if (waiting_.empty()) {
+        const size_t n = std::min(block_, left_);
+        decode(last_.data(), n);
+        left_ -= n;
+        waiting_ = std::span<const I>(last_).first(n);
+      }
+      const size_t n = std::min(waiting_.size(), codes.size());
+      std::copy_n(waiting_.data(), n, codes.data());
+      waiting_ = waiting_.subspan(n);
+      codes = codes.subspan(n);
+    }
+  }
+
+ private:
+  // Whole blocks, or the last one of fewer codes, with room for a whole one.
+  virtual void decode(I* codes, size_t count) = 0;
+
+  size_t block_;
+  size_t left_;  // codes in blocks not yet decoded
+  std::array<I, most> last_;
+  std::span<const I> waiting_;  // in last_
 };
 
 // Where nobody wants the codes.

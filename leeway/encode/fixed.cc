@@ -273,31 +273,19 @@ void put_planes_of(const Planes& block, size_t n, size_t planes, u8* to) {
 }
 
 template <class I>
-class FixedSink final : public CodeSink<I> {
+class FixedSink final : public BlockSink<I, kMostBlock> {
  public:
   FixedSink(const Fixed::Params& params, size_t count, Writer& out)
-      : params_(params), block_(size_t(params.block)), out_(out) {
+      : BlockSink<I, kMostBlock>(size_t(params.block)),
+        params_(params),
+        block_(size_t(params.block)),
+        out_(out) {
     heads_.reserve((count + block_ - 1) / block_ * size_t(params.head));
-  }
-  I* room(size_t) override { return codes_.data() + left_; }
-  void put(size_t count, const u8*) override {
-    left_ += count;
-    const size_t whole = left_ / block_ * block_;
-    encode(codes_.data(), whole);
-    left_ -= whole;
-    std::copy_n(codes_.data() + whole, left_, codes_.data());
-  }
-  void finish() override {
-    if (left_ > 0) {
-      std::fill_n(codes_.data() + left_, block_ - left_, I(0));
-      encode(codes_.data(), block_);
-    }
-    out_.put_bytes(heads_.bytes());
-    out_.put_bytes(bodies_.bytes());
   }
 
  private:
-  void encode(const I* codes, size_t count) {
+  void encode(I* codes, size_t count) override {
+    for (; count % block_ > 0; ++count) codes[count] = 0;
     if constexpr (sizeof(I) == 4)
       if (block_ % kFixedGroup == 0) {
         const size_t start = bodies_.size();
@@ -309,6 +297,10 @@ class FixedSink final : public CodeSink<I> {
         return;
       }
     for (size_t first = 0; first < count; first += block_) encode_block(codes + first);
+  }
+  void end() override {
+    out_.put_bytes(heads_.bytes());
+    out_.put_bytes(bodies_.bytes());
   }
 
   void encode_block(const I* codes) {
@@ -329,41 +321,23 @@ class FixedSink final : public CodeSink<I> {
 
   Fixed::Params params_;
   size_t block_;
-  std::array<I, kMostBlock + kMostCodes> codes_;
-  size_t left_ = 0;  // less than a block, from the put() before
   Writer heads_, bodies_;
   Writer& out_;
 };
 
 template <class I>
-class FixedSource final : public CodeSource<I> {
+class FixedSource final : public BlockSource<I, kMostBlock> {
  public:
   FixedSource(const Fixed::Params& params, Reader& in, size_t count)
-      : params_(params),
+      : BlockSource<I, kMostBlock>(size_t(params.block), count),
+        params_(params),
         block_(size_t(params.block)),
         in_(in),
         heads_(in.take((count + block_ - 1) / block_ * size_t(params.head))) {}
-  void next(std::span<I> codes, const u8*) override {
-    while (!codes.empty()) {
-      if (waiting_.empty()) {
-        if (codes.size() >= block_) {
-          const size_t whole = codes.size() / block_ * block_;
-          decode(codes.data(), whole);
-          codes = codes.subspan(whole);
-          continue;
-        }
-        decode(buffer_.data(), block_);
-        waiting_ = std::span<const I>(buffer_).first(block_);
-      }
-      const size_t n = std::min(waiting_.size(), codes.size());
-      std::copy_n(waiting_.data(), n, codes.data());
-      waiting_ = waiting_.subspan(n);
-      codes = codes.subspan(n);
-    }
-  }
 
  private:
-  void decode(I* codes, size_t count) {
+  void decode(I* codes, size_t count) override {
+    count = (count + block_ - 1) / block_ * block_;
     // What the heads say, before anything is done.
     const size_t plane = block_ / 8, head_bytes = size_t(params_.head);
     const ByteView heads = heads_.subspan(at_, count / block_ * head_bytes);
@@ -406,8 +380,6 @@ class FixedSource final : public CodeSource<I> {
   Reader& in_;
   ByteView heads_;
   size_t at_ = 0;  // in heads_
-  std::array<I, kMostBlock> buffer_;
-  std::span<const I> waiting_;  // in buffer_
 };
 
 }  // namespace

@@ -23,9 +23,10 @@ Bytes coded(const Fixed& stage, const std::vector<I>& codes) {
 }
 
 TEST(Fixed, RoundTripsAndSurvivesDamage) {
-  for (const i32 block : {8, 16, 32, 64})
-    for (const i32 outlier : {0, 1})
-      for (const i32 head : {1, 4}) check_encoder(fixed(block, outlier, head));
+  check_encoder(fixed(8, 0, 1));
+  check_encoder(fixed(16, 1, 4));
+  check_encoder(fixed(32, 1, 1));
+  check_encoder(fixed(64, 1, 1));
 }
 
 // The worked example of CereSZ: length 4, a sign byte and four planes; with a head of one byte, 6.

@@ -28,73 +28,49 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::CappedTag<u32, kPackLanes>;  // as many of the eight as the target has
 
-// One row of one block at width k, the low bits of every value: everything is known when it is
-// compiled.
-template <size_t k, size_t row, class V>
-HWY_INLINE void pack_row(const u32* HWY_RESTRICT z, u8* HWY_RESTRICT to, V& word) {
+constexpr u32 low_bits(size_t k) { return u32((u64(1) << k) - 1); }
+
+// A whole block at width k, 1 to 32: the low bits of every value, row after row.
+void pack_block(const u32* HWY_RESTRICT z, size_t k, u8* HWY_RESTRICT to) {
   const Lanes d;
-  constexpr size_t first = row * k, used = first % 32, index = first / 32;
-  V value = hn::LoadU(d, z + row * kPackLanes);
-  if constexpr (k < 32) value = hn::And(value, hn::Set(d, (u32(1) << k) - 1));
-  if constexpr (used == 0)
-    word = value;
-  else
-    word = hn::Or(word, hn::ShiftLeft<int(used)>(value));
-  if constexpr (used + k >= 32) {
-    hn::StoreU(word, d, reinterpret_cast<u32*>(to) + index * kPackLanes);
-    if constexpr (used + k > 32) word = hn::ShiftRight<int(32 - used)>(value);
+  const auto low = hn::Set(d, low_bits(k));
+  for (size_t lane = 0; lane < kPackLanes; lane += hn::Lanes(d)) {
+    u32* word_to = reinterpret_cast<u32*>(to) + lane;
+    auto word = hn::Zero(d);
+    size_t used = 0;  // bits of the word
+    for (size_t row = 0; row < kPackRows; ++row) {
+      const auto value = hn::And(hn::LoadU(d, z + row * kPackLanes + lane), low);
+      word = hn::Or(word, hn::ShiftLeftSame(value, int(used)));
+      used += k;
+      if (used < 32) continue;
+      hn::StoreU(word, d, word_to);
+      word_to += kPackLanes;
+      used -= 32;
+      word = used > 0 ? hn::ShiftRightSame(value, int(k - used)) : hn::Zero(d);
+    }
   }
 }
-template <size_t k, size_t row, class V>
-HWY_INLINE void unpack_row(const u8* HWY_RESTRICT from, u32* HWY_RESTRICT codes, V& word) {
+void unpack_block(const u8* HWY_RESTRICT from, size_t k, u32* HWY_RESTRICT codes) {
   const Lanes d;
-  constexpr size_t first = row * k, used = first % 32, index = first / 32;
-  const auto load = [&](size_t i) HWY_ATTR {
-    return hn::LoadU(d, reinterpret_cast<const u32*>(from) + i * kPackLanes);
-  };
-  if constexpr (used == 0) word = load(index);
-  V z = word;
-  if constexpr (used > 0) z = hn::ShiftRight<int(used)>(word);
-  if constexpr (used + k > 32) {
-    word = load(index + 1);
-    z = hn::Or(z, hn::ShiftLeft<int(32 - used)>(word));
+  const auto low = hn::Set(d, low_bits(k)), one = hn::Set(d, 1u);
+  for (size_t lane = 0; lane < kPackLanes; lane += hn::Lanes(d)) {
+    const u32* word_from = reinterpret_cast<const u32*>(from) + lane;
+    auto word = hn::LoadU(d, word_from);
+    size_t used = 0;  // bits of the word
+    for (size_t row = 0; row < kPackRows; ++row) {
+      auto z = hn::ShiftRightSame(word, int(used));
+      used += k;
+      if (used >= 32 && row + 1 < kPackRows) {
+        used -= 32;
+        word_from += kPackLanes;
+        word = hn::LoadU(d, word_from);
+        if (used > 0) z = hn::Or(z, hn::ShiftLeftSame(word, int(k - used)));
+      }
+      z = hn::And(z, low);
+      const auto sign = hn::Sub(hn::Zero(d), hn::And(z, one));
+      hn::StoreU(hn::Xor(hn::ShiftRight<1>(z), sign), d, codes + row * kPackLanes + lane);
+    }
   }
-  if constexpr (used + k != 32 && k < 32) z = hn::And(z, hn::Set(d, (u32(1) << k) - 1));
-  const V sign = hn::Sub(hn::Zero(d), hn::And(z, hn::Set(d, 1u)));
-  hn::StoreU(hn::Xor(hn::ShiftRight<1>(z), sign), d, codes + row * kPackLanes);
-}
-
-template <size_t k, size_t... row>
-HWY_INLINE void pack_rows(const u32* z, u8* to, std::index_sequence<row...>) {
-  for (size_t lane = 0; lane < kPackLanes; lane += hn::Lanes(Lanes())) {
-    hn::Vec<Lanes> word = hn::Zero(Lanes());
-    (pack_row<k, row>(z + lane, to + lane * sizeof(u32), word), ...);
-  }
-}
-template <size_t k, size_t... row>
-HWY_INLINE void unpack_rows(const u8* from, u32* codes, std::index_sequence<row...>) {
-  for (size_t lane = 0; lane < kPackLanes; lane += hn::Lanes(Lanes())) {
-    hn::Vec<Lanes> word = hn::Zero(Lanes());
-    (unpack_row<k, row>(from + lane * sizeof(u32), codes + lane, word), ...);
-  }
-}
-
-template <size_t k>
-void pack_block(const u32* z, u8* to) {
-  pack_rows<k>(z, to, std::make_index_sequence<kPackRows>());
-}
-template <size_t k>
-void unpack_block(const u8* from, u32* codes) {
-  unpack_rows<k>(from, codes, std::make_index_sequence<kPackRows>());
-}
-
-template <size_t... k>
-auto pack_table(std::index_sequence<k...>) {
-  return std::array{&pack_block<k + 1>...};
-}
-template <size_t... k>
-auto unpack_table(std::index_sequence<k...>) {
-  return std::array{&unpack_block<k + 1>...};
 }
 
 // The same for any number of rows, one lane after the other.
@@ -252,7 +228,6 @@ u8* put_patches(const Block& block, const Choice& choice, u8* to) {
 
 template <class I>
 u8* encode(const I* codes, size_t n, u8* to) {
-  static const auto table = pack_table(std::make_index_sequence<32>());
   Block block;
   for (size_t first = 0; first < n; first += kPackBlock) {
     const size_t count = std::min(kPackBlock, n - first);
@@ -274,7 +249,7 @@ u8* encode(const I* codes, size_t n, u8* to) {
     if (choice.patches > 0) to = put_patches(block, choice, to);
     if (choice.width == 0) continue;
     if (block.rows == kPackRows)
-      table[choice.width - 1](block.z, to);
+      pack_block(block.z, choice.width, to);
     else
       pack_some(block.z, block.rows, choice.width, to);
     to += pack_bytes(block.rows, choice.width);
@@ -283,11 +258,10 @@ u8* encode(const I* codes, size_t n, u8* to) {
 }
 
 void unpack(const u8* from, size_t rows, size_t k, u32* codes) {
-  static const auto table = unpack_table(std::make_index_sequence<32>());
   if (k == 0)
     std::memset(codes, 0, rows * kPackLanes * sizeof(u32));
   else if (rows == kPackRows)
-    table[k - 1](from, codes);
+    unpack_block(from, k, codes);
   else
     unpack_some(from, rows, k, codes);
 }
@@ -314,27 +288,16 @@ u8* encode_blocks(const i64* codes, size_t n, u8* to) {
 }
 
 template <class I>
-class PackSink final : public CodeSink<I> {
+class PackSink final : public BlockSink<I, kPackBlock> {
  public:
-  explicit PackSink(Writer& out) : out_(out) {}
-  I* room(size_t) override { return codes_.data() + left_; }
-  void put(size_t count, const u8*) override {
-    left_ += count;
-    const size_t whole = left_ / kPackBlock * kPackBlock;
-    encode(whole);
-    left_ -= whole;
-    std::copy_n(codes_.data() + whole, left_, codes_.data());
-  }
-  void finish() override { encode(left_); }
+  explicit PackSink(Writer& out) : BlockSink<I, kPackBlock>(kPackBlock), out_(out) {}
 
  private:
-  void encode(size_t count) {
+  void encode(I* codes, size_t count) override {
     const size_t start = out_.size(), blocks = (count + kPackBlock - 1) / kPackBlock;
     u8* const to = out_.extend(blocks * (1 + kPackBlock * sizeof(I))).data();
-    out_.truncate(start + size_t(encode_blocks(codes_.data(), count, to) - to));
+    out_.truncate(start + size_t(encode_blocks(codes, count, to) - to));
   }
-  std::array<I, kPackBlock + kMostCodes> codes_;
-  size_t left_ = 0;  // less than a block, from the put() before
   Writer& out_;
 };
 
@@ -395,34 +358,16 @@ void decode_block(Reader& in, I* codes, size_t n) {
 }
 
 template <class I>
-class PackSource final : public CodeSource<I> {
+class PackSource final : public BlockSource<I, kPackBlock> {
  public:
-  PackSource(Reader& in, size_t count) : in_(in), left_(count) {}
-  void next(std::span<I> codes, const u8*) override {
-    while (!codes.empty()) {
-      if (waiting_.empty()) {
-        const size_t n = std::min(kPackBlock, left_);
-        left_ -= n;
-        if (n <= codes.size()) {
-          decode_block(in_, codes.data(), n);
-          codes = codes.subspan(n);
-          continue;
-        }
-        decode_block(in_, block_.data(), n);
-        waiting_ = std::span<const I>(block_).first(n);
-      }
-      const size_t n = std::min(waiting_.size(), codes.size());
-      std::copy_n(waiting_.data(), n, codes.data());
-      waiting_ = waiting_.subspan(n);
-      codes = codes.subspan(n);
-    }
-  }
+  PackSource(Reader& in, size_t count) : BlockSource<I, kPackBlock>(kPackBlock, count), in_(in) {}
 
  private:
+  void decode(I* codes, size_t count) override {
+    for (size_t first = 0; first < count; first += kPackBlock)
+      decode_block(in_, codes + first, std::min(kPackBlock, count - first));
+  }
   Reader& in_;
-  size_t left_;  // codes in blocks not yet decoded
-  std::array<I, kPackBlock> block_;
-  std::span<const I> waiting_;  // in block_
 };
 
 }  // namespace
