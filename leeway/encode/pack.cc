@@ -30,15 +30,15 @@ using Lanes = hn::CappedTag<u32, kPackLanes>;  // as many of the eight as the ta
 
 constexpr u32 low_bits(size_t k) { return u32((u64(1) << k) - 1); }
 
-// A whole block at width k, 1 to 32: the low bits of every value, row after row.
-void pack_block(const u32* HWY_RESTRICT z, size_t k, u8* HWY_RESTRICT to) {
+// A block at width k, 1 to 32: the low bits of every value, row after row.
+void pack_block(const u32* HWY_RESTRICT z, size_t rows, size_t k, u8* HWY_RESTRICT to) {
   const Lanes d;
   const auto low = hn::Set(d, low_bits(k));
   for (size_t lane = 0; lane < kPackLanes; lane += hn::Lanes(d)) {
     u32* word_to = reinterpret_cast<u32*>(to) + lane;
     auto word = hn::Zero(d);
     size_t used = 0;  // bits of the word
-    for (size_t row = 0; row < kPackRows; ++row) {
+    for (size_t row = 0; row < rows; ++row) {
       const auto value = hn::And(hn::LoadU(d, z + row * kPackLanes + lane), low);
       word = hn::Or(word, hn::ShiftLeftSame(value, int(used)));
       used += k;
@@ -48,19 +48,20 @@ void pack_block(const u32* HWY_RESTRICT z, size_t k, u8* HWY_RESTRICT to) {
       used -= 32;
       word = used > 0 ? hn::ShiftRightSame(value, int(k - used)) : hn::Zero(d);
     }
+    if (used > 0) hn::StoreU(word, d, word_to);
   }
 }
-void unpack_block(const u8* HWY_RESTRICT from, size_t k, u32* HWY_RESTRICT codes) {
+void unpack_block(const u8* HWY_RESTRICT from, size_t rows, size_t k, u32* HWY_RESTRICT codes) {
   const Lanes d;
   const auto low = hn::Set(d, low_bits(k)), one = hn::Set(d, 1u);
   for (size_t lane = 0; lane < kPackLanes; lane += hn::Lanes(d)) {
     const u32* word_from = reinterpret_cast<const u32*>(from) + lane;
     auto word = hn::LoadU(d, word_from);
     size_t used = 0;  // bits of the word
-    for (size_t row = 0; row < kPackRows; ++row) {
+    for (size_t row = 0; row < rows; ++row) {
       auto z = hn::ShiftRightSame(word, int(used));
       used += k;
-      if (used >= 32 && row + 1 < kPackRows) {
+      if (used > 32 || (used == 32 && row + 1 < rows)) {
         used -= 32;
         word_from += kPackLanes;
         word = hn::LoadU(d, word_from);
@@ -71,35 +72,6 @@ void unpack_block(const u8* HWY_RESTRICT from, size_t k, u32* HWY_RESTRICT codes
       hn::StoreU(hn::Xor(hn::ShiftRight<1>(z), sign), d, codes + row * kPackLanes + lane);
     }
   }
-}
-
-// The same for any number of rows, one lane after the other.
-void pack_some(const u32* z, size_t rows, size_t k, u8* to) {
-  std::memset(to, 0, pack_bytes(rows, k));
-  for (size_t lane = 0; lane < kPackLanes; ++lane)
-    for (size_t row = 0; row < rows; ++row) {
-      const size_t first = row * k, index = (first / 32 * kPackLanes + lane) * sizeof(u32);
-      const u64 value = (z[row * kPackLanes + lane] & ((u64(1) << k) - 1)) << first % 32;
-      u32 word;
-      std::memcpy(&word, to + index, sizeof word);
-      word |= u32(value);
-      std::memcpy(to + index, &word, sizeof word);
-      word = u32(value >> 32);
-      if (first % 32 + k > 32)
-        std::memcpy(to + index + kPackLanes * sizeof(u32), &word, sizeof word);
-    }
-}
-void unpack_some(const u8* from, size_t rows, size_t k, u32* codes) {
-  for (size_t lane = 0; lane < kPackLanes; ++lane)
-    for (size_t row = 0; row < rows; ++row) {
-      const size_t first = row * k, index = (first / 32 * kPackLanes + lane) * sizeof(u32);
-      u32 low = 0, high = 0;
-      if (k > 0) std::memcpy(&low, from + index, sizeof low);
-      if (first % 32 + k > 32)
-        std::memcpy(&high, from + index + kPackLanes * sizeof(u32), sizeof high);
-      const u64 window = (u64(high) << 32 | low) >> first % 32;
-      codes[row * kPackLanes + lane] = u32(unzigzag(u32(window & ((u64(1) << k) - 1))));
-    }
 }
 
 // zigzag of n codes, filled up to whole rows with zeros. `tops` gets the "or" of every lane of
@@ -160,7 +132,7 @@ HWY_INLINE u64 find_wider(const u32* values, size_t n, size_t k) {
   const hn::RebindToSigned<Lanes> di;
   // Compared as signed numbers: that is one instruction.
   const auto sign = hn::Set(d, u32(1) << 31);
-  const auto limit = hn::BitCast(di, hn::Xor(hn::Set(d, (u32(1) << k) - 1), sign));
+  const auto limit = hn::BitCast(di, hn::Xor(hn::Set(d, low_bits(k)), sign));
   u64 wider = 0;
   for (size_t i = 0; i < n; i += hn::Lanes(d)) {
     const auto value = hn::BitCast(di, hn::Xor(hn::LoadU(d, values + i), sign));
@@ -248,10 +220,7 @@ u8* encode(const I* codes, size_t n, u8* to) {
     *to++ = u8(choice.width | (choice.patches > 0 ? kPackPatched : 0));
     if (choice.patches > 0) to = put_patches(block, choice, to);
     if (choice.width == 0) continue;
-    if (block.rows == kPackRows)
-      pack_block(block.z, choice.width, to);
-    else
-      pack_some(block.z, block.rows, choice.width, to);
+    pack_block(block.z, block.rows, choice.width, to);
     to += pack_bytes(block.rows, choice.width);
   }
   return to;
@@ -260,10 +229,8 @@ u8* encode(const I* codes, size_t n, u8* to) {
 void unpack(const u8* from, size_t rows, size_t k, u32* codes) {
   if (k == 0)
     std::memset(codes, 0, rows * kPackLanes * sizeof(u32));
-  else if (rows == kPackRows)
-    unpack_block(from, k, codes);
   else
-    unpack_some(from, rows, k, codes);
+    unpack_block(from, rows, k, codes);
 }
 
 u8* encode_32(const i32* codes, size_t n, u8* to) { return encode(codes, n, to); }
