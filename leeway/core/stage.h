@@ -54,10 +54,17 @@ concept Preprocessor = Stage<S> &&
 // depend on each other, and visit.point() where each value waits for the one before. The optional
 // contexts, one byte a value, tell the encoder what the predictor knows about a value before it is
 // coded.
+//
+// special_values(), if not null, has a 1 for values that do not matter; run() wants those of its
+// values. step() is about twice the bound, and tighten() makes the bound of what follows smaller.
 template <class T>
 struct AnyVisitor {
-  void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts = nullptr);
+  const Code<T>* run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
+                     const u8* special);  // count <= kMostCodes; returns the codes
   void point(T& value, Predicted<T> predicted);
+  const u8* special_values() const;
+  double step() const;
+  void tighten(double factor);
 };
 
 // 2a. Visits every value once, predicting from values visited before. One walk serves both

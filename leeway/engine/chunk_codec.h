@@ -51,7 +51,10 @@ class TypedChunkCodec final : public ChunkCodec {
   explicit TypedChunkCodec(Pipeline<T> recipe)
       : recipe_(std::move(recipe)), lossless_(lossless_pipeline<T>()) {}
 
-  u64 chunk_values() const override { return recipe_.encoder->chunk_values(); }
+  u64 chunk_values() const override {
+    const u64 wanted = recipe_.transform->chunk_values();
+    return wanted ? wanted : recipe_.encoder->chunk_values();
+  }
 
   ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
                        void* values) const override {

@@ -111,6 +111,73 @@ size_t recover(const LinearGrid<T>& grid, const Code<T>* q, size_t n, T* x) {
   return i;
 }
 
+template <class T>
+size_t quantize_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_RESTRICT p, size_t n,
+                    Code<T>* HWY_RESTRICT q, double& max_error) {
+  const hn::ScalableTag<T> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  constexpr bool is_float = sizeof(T) == 4;
+  if (is_float && grid.short_step == 0) return 0;
+  const auto inverse = hn::Set(d, is_float ? T(grid.short_inverse) : T(grid.inverse));
+  const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
+  const auto limit = hn::Set(d, is_float ? T(grid.short_limit) : T(grid.limit));
+  const auto max_code = hn::Set(d, is_float ? T(grid.kShortCode) : T(grid.kMaxCode / 2));
+  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
+  auto worst = hn::Zero(d);
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    const auto vx = hn::LoadU(d, x + i), vp = hn::LoadU(d, p + i);
+    const auto t = hn::Mul(hn::Sub(vx, vp), inverse);
+    const auto shifted = hn::Add(t, magic);
+    const auto y = hn::Add(vp, hn::Mul(hn::Sub(shifted, magic), step));
+    const auto error = hn::Abs(hn::Sub(vx, y));
+    const auto fits = hn::And(hn::Le(hn::Abs(t), max_code), hn::Le(error, limit));
+    if (!hn::AllTrue(d, fits)) break;
+    worst = hn::Max(worst, error);
+    hn::StoreU(y, d, x + i);
+    hn::StoreU(hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic)), di, q + i);
+  }
+  max_error = std::max(max_error, double(hn::GetLane(hn::MaxOfLanes(d, worst))));
+  return i;
+}
+
+template <class T>
+size_t recover_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_RESTRICT p, size_t n,
+                   const Code<T>* HWY_RESTRICT q) {
+  const hn::ScalableTag<T> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  constexpr bool is_float = sizeof(T) == 4;
+  if (is_float && grid.short_step == 0) return 0;
+  const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
+  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
+  const auto highest = hn::Set(di, is_float ? Code<T>(65536) : Code<T>(i64(1) << 50));
+  const auto lowest = hn::Neg(highest);
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    const auto vq = hn::LoadU(di, q + i);
+    if (!hn::AllFalse(di, hn::Or(hn::Lt(vq, lowest), hn::Gt(vq, highest)))) break;
+    const auto integer = hn::Sub(hn::BitCast(d, hn::Add(vq, hn::BitCast(di, magic))), magic);
+    hn::StoreU(hn::Add(hn::LoadU(d, p + i), hn::Mul(integer, step)), d, x + i);
+  }
+  return i;
+}
+
+size_t quantize_run_f32(const LinearGrid<float>& grid, float* x, const float* p, size_t n, i32* q,
+                        double& max_error) {
+  return quantize_run(grid, x, p, n, q, max_error);
+}
+size_t quantize_run_f64(const LinearGrid<double>& grid, double* x, const double* p, size_t n,
+                        i64* q, double& max_error) {
+  return quantize_run(grid, x, p, n, q, max_error);
+}
+size_t recover_run_f32(const LinearGrid<float>& grid, float* x, const float* p, size_t n,
+                       const i32* q) {
+  return recover_run(grid, x, p, n, q);
+}
+size_t recover_run_f64(const LinearGrid<double>& grid, double* x, const double* p, size_t n,
+                       const i64* q) {
+  return recover_run(grid, x, p, n, q);
+}
 size_t quantize_f32(const LinearGrid<float>& grid, float* x, size_t n, i32* q, double& max_error) {
   return quantize(grid, x, n, q, max_error);
 }
@@ -145,6 +212,10 @@ HWY_EXPORT(quantize_plane_f32);
 HWY_EXPORT(quantize_plane_f64);
 HWY_EXPORT(recover_f32);
 HWY_EXPORT(recover_f64);
+HWY_EXPORT(quantize_run_f32);
+HWY_EXPORT(quantize_run_f64);
+HWY_EXPORT(recover_run_f32);
+HWY_EXPORT(recover_run_f64);
 
 size_t kernel::quantize(const LinearGrid<float>& grid, float* x, size_t n, i32* q,
                         double& max_error) {
@@ -167,6 +238,22 @@ size_t kernel::recover(const LinearGrid<float>& grid, const i32* q, size_t n, fl
 }
 size_t kernel::recover(const LinearGrid<double>& grid, const i64* q, size_t n, double* x) {
   return HWY_DYNAMIC_DISPATCH(recover_f64)(grid, q, n, x);
+}
+size_t kernel::quantize_run(const LinearGrid<float>& grid, float* x, const float* p, size_t n,
+                            i32* q, double& max_error) {
+  return HWY_DYNAMIC_DISPATCH(quantize_run_f32)(grid, x, p, n, q, max_error);
+}
+size_t kernel::quantize_run(const LinearGrid<double>& grid, double* x, const double* p, size_t n,
+                            i64* q, double& max_error) {
+  return HWY_DYNAMIC_DISPATCH(quantize_run_f64)(grid, x, p, n, q, max_error);
+}
+size_t kernel::recover_run(const LinearGrid<float>& grid, float* x, const float* p, size_t n,
+                           const i32* q) {
+  return HWY_DYNAMIC_DISPATCH(recover_run_f32)(grid, x, p, n, q);
+}
+size_t kernel::recover_run(const LinearGrid<double>& grid, double* x, const double* p, size_t n,
+                           const i64* q) {
+  return HWY_DYNAMIC_DISPATCH(recover_run_f64)(grid, x, p, n, q);
 }
 
 }  // namespace leeway

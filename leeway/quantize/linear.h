@@ -65,6 +65,15 @@ LEEWAY_EXPORT bool quantize_plane(const LinearGrid<double>& grid,
                                   double& max_error);
 LEEWAY_EXPORT size_t recover(const LinearGrid<float>& grid, const i32* q, size_t n, float* x);
 LEEWAY_EXPORT size_t recover(const LinearGrid<double>& grid, const i64* q, size_t n, double* x);
+// The same with a prediction for every value.
+LEEWAY_EXPORT size_t quantize_run(const LinearGrid<float>& grid, float* x, const float* p, size_t n,
+                                  i32* q, double& max_error);
+LEEWAY_EXPORT size_t quantize_run(const LinearGrid<double>& grid, double* x, const double* p,
+                                  size_t n, i64* q, double& max_error);
+LEEWAY_EXPORT size_t recover_run(const LinearGrid<float>& grid, float* x, const float* p, size_t n,
+                                 const i32* q);
+LEEWAY_EXPORT size_t recover_run(const LinearGrid<double>& grid, double* x, const double* p,
+                                 size_t n, const i64* q);
 
 }  // namespace kernel
 
@@ -90,9 +99,25 @@ struct LinearGrid<T> {
     }
   }
 
-  T recover(Predicted<T> p, Code<T> q) const { return T(double(p) + double(q) * step); }
+  // Floats in float arithmetic, where q * step is exact.
+  T recover(Predicted<T> p, Code<T> q) const {
+    if constexpr (std::is_same_v<T, float>)
+      if (short_step > 0 && std::abs(i64(q)) <= i64(kShortCode)) return p + float(q) * short_step;
+    return T(double(p) + double(q) * step);
+  }
 
   bool quantize(T& x, Predicted<T> p, Code<T>& q) const {
+    if constexpr (std::is_same_v<T, float>) {
+      const float t = (x - p) * short_inverse;
+      if (short_step > 0 && std::abs(t) <= kShortCode) {
+        const float n = round_to_even(t), y = p + n * short_step;
+        if (std::abs(x - y) <= short_limit) {
+          q = i32(n);
+          x = y;
+          return true;
+        }
+      }
+    }
     const double t = (double(x) - double(p)) * inverse;
     if (!(std::abs(t) < kMaxCode)) return false;  // NaN and infinities, too
     const auto code = Code<T>(round_to_even(t));
@@ -103,21 +128,14 @@ struct LinearGrid<T> {
     return true;
   }
 
-  // quantize() with p = 0. Floats try the exact short arithmetic first: the definition of the SIMD
-  // kernel.
-  bool quantize(T& x, Code<T>& q) const {
-    if constexpr (std::is_same_v<T, float>) {
-      const float t = x * short_inverse;
-      if (std::abs(t) <= kShortCode) {
-        const float n = round_to_even(t), y = n * short_step;
-        if (std::abs(x - y) <= short_limit) {
-          q = i32(n);
-          x = y;
-          return true;
-        }
-      }
-    }
-    return quantize(x, Predicted<T>(0), q);
+  // Values at the front that all have a code, and their recovery; says how many were done.
+  size_t quantize_run(T* x, const Predicted<T>* p, size_t n, Code<T>* q, double& max_error) const
+      requires std::floating_point<T> {
+    return kernel::quantize_run(*this, x, p, n, q, max_error);
+  }
+  size_t recover_run(T* x, const Predicted<T>* p, size_t n, const Code<T>* q) const
+      requires std::floating_point<T> {
+    return kernel::recover_run(*this, x, p, n, q);
   }
 
   bool quantize_plane(const Plane<const std::byte>& plane, T* values, Code<T>* codes,
@@ -138,7 +156,7 @@ struct LinearGrid<T> {
                               max_error);
       for (const size_t stop = std::min(values.size(), i + kScalarStretch); i < stop; ++i) {
         const T x = values[i];
-        if (quantize(values[i], codes[i])) {
+        if (quantize(values[i], Predicted<T>(0), codes[i])) {
           max_error = std::max(max_error, error_between(x, values[i]));
         } else {
           exact.add(i, x);

@@ -6,11 +6,13 @@
 #include "leeway/encode/fixed.h"
 #include "leeway/encode/huffman.h"
 #include "leeway/encode/pack.h"
+#include "leeway/encode/rans.h"
 #include "leeway/encode/raw.h"
 #include "leeway/lossless/store.h"
 #include "leeway/lossless/zstd.h"
 #include "leeway/predict/blocks.h"
 #include "leeway/predict/lorenzo.h"
+#include "leeway/predict/pyramid.h"
 #include "leeway/quantize/exact.h"
 #include "leeway/quantize/linear.h"
 
@@ -19,9 +21,9 @@ namespace leeway {
 template <class... S>
 struct List {};
 
-using Predictors = List<Lorenzo, Blocks>;
+using Predictors = List<Lorenzo, Blocks, Pyramid>;
 using Quantizers = List<Linear, Exact>;
-using Encoders = List<Huffman, Pack, Fixed, Raw>;
+using Encoders = List<Huffman, Rans, Pack, Fixed, Raw>;
 using LosslessStages = List<Zstd, Store>;
 
 template <class... A, class... B>

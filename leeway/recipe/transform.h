@@ -31,7 +31,17 @@ class Transform {
                          Writer& side) const = 0;
   virtual void backward(Field<T> field, double bound, CodeSource<Code<T>>& codes,
                         const Patches<T>& exact, Reader& side) const = 0;
+  // How many values a chunk should have; 0: no matter.
+  virtual u64 chunk_values() const { return 0; }
 };
+
+template <class P>
+constexpr u64 preferred_chunk() {
+  if constexpr (requires { P::kChunkValues; })
+    return P::kChunkValues;
+  else
+    return 0;
+}
 
 template <class T>
 bool is_in_place(const View& source, Field<T> field) {
@@ -173,7 +183,8 @@ class Dual final : public Transform<T> {
   P predictor_;
 };
 
-// Predict from reconstructed values, quantize the difference.
+// Predict from reconstructed values, quantize the difference. Patches stand in the order of the
+// walk.
 template <class T, class P, class Q>
 class Feedback final : public Transform<T> {
   using Grid = decltype(std::declval<Q>().template at<T>(1.0));
@@ -185,37 +196,78 @@ class Feedback final : public Transform<T> {
   double forward(const View& source, Field<T> field, double bound, std::span<const u8> special,
                  CodeSink<Code<T>>& sink, Patches<T>& exact, Writer&) const override {
     if (!is_in_place(source, field)) gather(source, field.data);
-    Buffer<Code<T>> codes(field.size());
-    Quantize visit{quantizer_.template at<T>(bound), field.data,
-                   special.empty() ? nullptr : special.data(), codes.data()};
+    Quantize visit(quantizer_, bound, special, sink, exact);
     predictor_.walk(field, visit);
-    sink.put_all(codes, visit.contexts);
+    visit.flush();
     sink.finish();
-    std::ranges::sort(visit.exact, {}, &std::pair<size_t, T>::first);
-    for (const auto& [position, value] : visit.exact) exact.add(position, value);
     return visit.max_error;
   }
   void backward(Field<T> field, double bound, CodeSource<Code<T>>& source, const Patches<T>& exact,
                 Reader&) const override {
-    exact.apply(field.values());
-    Recover visit{quantizer_.template at<T>(bound), source, field.size()};
+    Recover visit(quantizer_, bound, source, field.size(), exact);
     predictor_.walk(field, visit);
   }
+  u64 chunk_values() const override { return preferred_chunk<P>(); }
 
  private:
-  struct Quantize {
+  // What both directions have in common.
+  struct Visitor {
+    const Q& quantizer;
+    double bound;
     Grid grid;
-    T* base;
-    const u8* special;
-    Code<T>* next;
-    double max_error = 0;
-    std::vector<u8> contexts{};
-    std::vector<std::pair<size_t, T>> exact{};
+    std::array<Code<T>, kMostCodes> codes;
+    size_t done = 0;  // values of the walk
 
+    Visitor(const Q& q, double e) : quantizer(q), bound(e), grid(q.template at<T>(e)) {}
+    double step() const { return grid.step; }
+    void tighten(double factor) { grid = quantizer.template at<T>(bound * factor); }
+  };
+
+  struct Quantize : Visitor {
+    using Visitor::codes, Visitor::done, Visitor::grid;
+    std::span<const u8> special;
+    CodeSink<Code<T>>& sink;
+    Patches<T>& exact;
+    double max_error = 0;
+    size_t waiting = 0;  // codes not yet in the sink
+
+    Quantize(const Q& q, double e, std::span<const u8> flags, CodeSink<Code<T>>& s, Patches<T>& p)
+        : Visitor(q, e), special(flags), sink(s), exact(p) {}
+
+    const u8* special_values() const { return special.empty() ? nullptr : special.data(); }
     void point(T& value, Predicted<T> predicted) {
+      quantize(value, predicted, codes[waiting], !special.empty() && special[done]);
+      if (++waiting == kMostCodes) flush();
+    }
+    const Code<T>* run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
+                       const u8* flags) {
+      size_t i = 0;
+      while (i < count) {
+        if constexpr (requires { grid.quantize_run(values, predicted, 0, codes.data(), max_error); })
+          if (!flags) {
+            const size_t n = grid.quantize_run(values + i, predicted + i, count - i,
+                                               codes.data() + i, max_error);
+            i += n;
+            done += n;
+          }
+        for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
+          quantize(values[i], predicted[i], codes[i], flags && flags[i]);
+      }
+      waiting = count;
+      flush(contexts);
+      return codes.data();
+    }
+    void flush(const u8* contexts = nullptr) {
+      if (waiting == 0) return;
+      std::copy_n(codes.data(), waiting, sink.room(waiting));
+      sink.put(waiting, contexts);
+      waiting = 0;
+    }
+
+   private:
+    void quantize(T& value, Predicted<T> predicted, Code<T>& code, bool is_special) {
       const T original = value;
-      Code<T>& code = *next++;
-      if (special && special[&value - base]) {
+      if (is_special) {
         // Code 0, whatever is predicted: decoded data compressed again must take the same way.
         code = 0;
         value = grid.recover(predicted, 0);
@@ -223,51 +275,65 @@ class Feedback final : public Transform<T> {
         max_error = std::max(max_error, error_between(original, value));
       } else {
         code = kExactCode<Code<T>>;
-        exact.emplace_back(&value - base, original);
+        exact.add(done, original);
       }
-    }
-    void run(T* values, const Predicted<T>* predicted, size_t n, const u8* known = nullptr) {
-      for (size_t i = 0; i < n; ++i) point(values[i], predicted[i]);
-      if (known) contexts.insert(contexts.end(), known, known + n);
+      ++done;
     }
   };
 
-  struct Recover {
-    Grid grid;
+  struct Recover : Visitor {
+    using Visitor::codes, Visitor::done, Visitor::grid;
     CodeSource<Code<T>>& source;
     size_t remaining;  // in the source
-    std::array<Code<T>, 256> ahead;
-    size_t next, filled;
+    Buffer<T> exact;   // in the order of the walk
+    size_t next = 0, filled = 0;
 
-    Recover(Grid g, CodeSource<Code<T>>& s, size_t size)
-        : grid(g), source(s), remaining(size), next(0), filled(0) {}
+    Recover(const Q& q, double e, CodeSource<Code<T>>& s, size_t size, const Patches<T>& patches)
+        : Visitor(q, e), source(s), remaining(size) {
+      if (patches.count() == 0) return;
+      exact = Buffer<T>(size);
+      std::ranges::fill(exact, T());
+      patches.apply({exact.data(), size});
+    }
 
+    const u8* special_values() const { return nullptr; }
     void point(T& value, Predicted<T> predicted) {
       if (next == filled) {
-        filled = std::min(remaining, ahead.size());
+        filled = std::min(remaining, kMostCodes);
         remaining -= filled;
-        source.next(std::span(ahead.data(), filled), nullptr);
+        source.next(std::span(codes.data(), filled), nullptr);
         next = 0;
       }
-      recover(value, predicted, ahead[next++]);
+      recover(value, predicted, codes[next++]);
     }
-    void run(T* values, const Predicted<T>* predicted, size_t n, const u8* contexts = nullptr) {
-      if (!contexts) {
-        for (size_t i = 0; i < n; ++i) point(values[i], predicted[i]);
-        return;
+    const Code<T>* run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
+                       const u8*) {
+      source.next(std::span(codes.data(), count), contexts);
+      size_t i = 0;
+      while (i < count) {
+        if constexpr (requires { grid.recover_run(values, predicted, 0, codes.data()); }) {
+          const size_t n =
+              grid.recover_run(values + i, predicted + i, count - i, codes.data() + i);
+          i += n;
+          done += n;
+        }
+        for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
+          recover(values[i], predicted[i], codes[i]);
       }
-      for (size_t first = 0; first < n; first += ahead.size()) {
-        const size_t part = std::min(n - first, ahead.size());
-        source.next(std::span(ahead.data(), part), contexts + first);
-        for (size_t i = 0; i < part; ++i)
-          recover(values[first + i], predicted[first + i], ahead[i]);
-      }
+      return codes.data();
     }
-    void recover(T& value, Predicted<T> predicted, Code<T> code) const {
-      if (code != kExactCode<Code<T>>) value = grid.recover(predicted, code);
+
+   private:
+    void recover(T& value, Predicted<T> predicted, Code<T> code) {
+      if (code != kExactCode<Code<T>>)
+        value = grid.recover(predicted, code);
+      else
+        value = exact.empty() ? T() : exact[done];
+      ++done;
     }
   };
 
+  static constexpr size_t kStretch = 16;  // values done one by one before the fast loop is tried again
   P predictor_;
   Q quantizer_;
 };

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/encode/frequencies.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace leeway {
+namespace {
+
+// Frequencies of three significant bits: 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ...
+constexpr int kLevels = 44;
+constexpr u32 frequency_of(int level) {
+  return level < 4 ? u32(level) : (4u + u32(level) % 4) << (level / 4 - 1);
+}
+
+// The level nearest to the share counts / total.
+int level_near(u64 count, u64 total) {
+  if (count == 0) return 0;
+  const u64 scaled = (2 * count * kFrequencySum + total - 1) / total;  // twice the frequency
+  int level = 1;
+  while (level + 1 < kLevels && frequency_of(level) + frequency_of(level + 1) <= scaled) ++level;
+  return level;
+}
+
+// log2(v) * 2^16 for v > 0, in integers only, so that every host decides alike.
+u64 log2_of(u64 v) {
+  static const auto kTable = [] {
+    std::array<u32, 2048> table{};
+    for (u32 i = 0; i < table.size(); ++i) {
+      u64 x = u64(2048 + i) << 20;  // in [2^31, 2^32)
+      u32 log = 0;
+      for (int bit = 0; bit < 16; ++bit) {
+        x = x * x >> 31;
+        log <<= 1;
+        if (x >> 32) {
+          log |= 1;
+          x >>= 1;
+        }
+      }
+      table[i] = log;
+    }
+    return table;
+  }();
+  const int exponent = std::bit_width(v) - 1;
+  const u64 mantissa = exponent >= 11 ? v >> (exponent - 11) : v << (11 - exponent);
+  return (u64(exponent) << 16) + kTable[mantissa & 2047];
+}
+
+u64 total_of(const Histogram& counts) {
+  return std::accumulate(counts.begin(), counts.end(), u64(0));
+}
+
+// What a level is expected to be, from those of the same sign before it.
+int expected_level(const std::array<int, 256>& levels, size_t token) {
+  if (token < 2) return 24;
+  if (token < 4) return levels[token - 2];
+  return std::clamp(2 * levels[token - 2] - levels[token - 4], 0, kLevels - 1);
+}
+
+void put_signed(BitWriter& out, int value) {  // Elias gamma of the zigzag number plus one
+  const u64 z = zigzag(i32(value)) + 1;
+  const int bits = std::bit_width(z);
+  out.put(u64(1) << (bits - 1), bits);
+  out.put(z & ((u64(1) << (bits - 1)) - 1), bits - 1);
+}
+int get_signed(BitReader& in) {
+  int bits = 0;
+  while (in.get(1) == 0)
+    if (++bits > 8) fail_corrupt("table of frequencies");
+  const u64 z = (u64(1) << bits | in.get(bits)) - 1;
+  return int(unzigzag(u32(z)));
+}
+
+std::array<int, 256> levels_of(const Histogram& counts, size_t top) {
+  const u64 total = total_of(counts);
+  std::array<int, 256> levels{};
+  u64 sum = 0;
+  for (size_t t = 0; t < counts.size(); ++t) {
+    if (t == top) continue;
+    levels[t] = level_near(counts[t], total);
+    sum += frequency_of(levels[t]);
+  }
+  while (sum >= kFrequencySum) {  // something must be left for the top
+    int& largest = *std::ranges::max_element(levels);
+    sum -= frequency_of(largest) - frequency_of(largest - 1);
+    --largest;
+  }
+  return levels;
+}
+
+}  // namespace
+
+Frequencies approximate(const Histogram& counts) {
+  Frequencies table;
+  table.top = u8(std::ranges::max_element(counts) - counts.begin());
+  const std::array<int, 256> levels = levels_of(counts, table.top);
+  u32 sum = 0;
+  for (size_t t = 0; t < 256; ++t) {
+    table.of[t] = u16(frequency_of(levels[t]));
+    sum += table.of[t];
+  }
+  table.of[table.top] = u16(kFrequencySum - sum);
+  return table;
+}
+
+void write(const Frequencies& table, BitWriter& out) {
+  size_t count = 256;
+  while (count > 0 && (table.of[count - 1] == 0 || count - 1 == table.top)) --count;
+  out.put(table.top, 8);
+  out.put(count, 9);
+  std::array<int, 256> levels{};
+  for (size_t t = 0; t < count; ++t) {
+    const int expected = expected_level(levels, t);
+    if (t == table.top) {
+      levels[t] = expected;
+      continue;
+    }
+    while (frequency_of(levels[t]) < table.of[t]) ++levels[t];
+    put_signed(out, levels[t] - expected);
+  }
+}
+
+Frequencies read_frequencies(BitReader& in) {
+  Frequencies table;
+  table.top = u8(in.get(8));
+  const auto count = size_t(in.get(9));
+  if (count > 256) fail_corrupt("table of frequencies");
+  std::array<int, 256> levels{};
+  u32 sum = 0;
+  for (size_t t = 0; t < count; ++t) {
+    levels[t] = expected_level(levels, t);
+    if (t == table.top) continue;
+    levels[t] += get_signed(in);
+    if (levels[t] < 0 || levels[t] >= kLevels) fail_corrupt("table of frequencies");
+    table.of[t] = u16(frequency_of(levels[t]));
+    sum += table.of[t];
+  }
+  if (sum >= kFrequencySum) fail_corrupt("table of frequencies");
+  table.of[table.top] = u16(kFrequencySum - sum);
+  return table;
+}
+
+u64 cost_of(const Histogram& counts) {
+  const u64 total = total_of(counts);
+  if (total == 0) return 0;
+  const u64 whole = log2_of(total);
+  u64 bits = u64(17) << 16;
+  for (const u32 count : counts)
+    if (count > 0) bits += (u64(4) << 16) + count * (whole - std::min(whole, log2_of(count)));
+  return bits;
+}
+
+SharedTables share_tables(std::span<const Histogram> contexts) {
+  struct Group {
+    size_t end;  // of its contexts
+    Histogram counts;
+    u64 cost, joined_cost;  // joined_cost: with the next group
+  };
+  std::vector<Group> groups;
+  for (size_t c = 0; c < contexts.size(); ++c)
+    if (total_of(contexts[c]) > 0) groups.push_back({c + 1, contexts[c], cost_of(contexts[c]), 0});
+  const auto joined = [](const Group& a, const Group& b) {
+    Histogram sum;
+    std::ranges::transform(a.counts, b.counts, sum.begin(), std::plus());
+    return sum;
+  };
+  const auto update = [&](size_t i) {
+    if (i + 1 < groups.size())
+      groups[i].joined_cost = cost_of(joined(groups[i], groups[i + 1]));
+  };
+  for (size_t i = 0; i < groups.size(); ++i) update(i);
+  for (;;) {
+    size_t best = groups.size();
+    u64 most = 0;
+    for (size_t i = 0; i + 1 < groups.size(); ++i) {
+      const u64 apart = groups[i].cost + groups[i + 1].cost;
+      if (apart >= groups[i].joined_cost && apart - groups[i].joined_cost >= most) {
+        most = apart - groups[i].joined_cost;
+        best = i;
+      }
+    }
+    if (best == groups.size()) break;
+    groups[best + 1].counts = joined(groups[best], groups[best + 1]);
+    groups[best + 1].cost = groups[best].joined_cost;
+    groups.erase(groups.begin() + std::ptrdiff_t(best));
+    update(best);
+    if (best > 0) update(best - 1);
+  }
+  SharedTables shared;
+  shared.table_of.resize(contexts.size());
+  size_t context = 0;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    for (; context < groups[i].end; ++context) shared.table_of[context] = u8(i);
+    shared.counts.push_back(groups[i].counts);
+  }
+  for (; context < contexts.size(); ++context)
+    shared.table_of[context] = u8(groups.empty() ? 0 : groups.size() - 1);
+  return shared;
+}
+
+}  // namespace leeway

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/encode/rans.h"
+
+#include "leeway/encode/frequencies.h"
+#include "leeway/encode/token.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "leeway/encode/rans.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+#ifndef LEEWAY_ENCODE_RANS_STATE
+#define LEEWAY_ENCODE_RANS_STATE
+namespace leeway::rans {
+
+inline constexpr size_t kStates = 32;
+inline constexpr size_t kGroup = 8;  // states decoded together
+inline constexpr u32 kLowest = 1u << 16;  // of a state between two values
+
+// One slot of a table: the token, its frequency less one, and the slot's place among the token's
+// own.
+constexpr u32 slot(u8 token, u32 frequency, u32 place) {
+  return u32(token) << 24 | (frequency - 1) << 12 | place;
+}
+
+struct State {
+  std::array<u32, kStates> x;
+  const u16* next;  // the next word
+};
+
+// Takes the next value out of a state; no check for the end of the words.
+inline u8 decode_one(u32& x, const u32* table, const u16*& next) {
+  const u32 entry = table[x & (kFrequencySum - 1)], high = x >> kFrequencyBits;
+  x = (entry >> 12 & 0xfff) * high + high + (entry & 0xfff);
+  if (x < kLowest) x = x << 16 | *next++;
+  return u8(entry >> 24);
+}
+
+// For every set of eight lanes: where each of them finds its word among those loaded.
+inline constexpr auto kPlaces = [] {
+  std::array<std::array<u32, kGroup>, 256> places{};
+  for (size_t set = 0; set < 256; ++set) {
+    u32 place = 0;
+    for (size_t lane = 0; lane < kGroup; ++lane) {
+      places[set][lane] = place;
+      place += set >> lane & 1;
+    }
+  }
+  return places;
+}();
+
+}  // namespace leeway::rans
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace leeway::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using namespace leeway::rans;
+
+// Values [first, first + count) of the chunk, both multiples of kGroup; which[i] is a value's table.
+void decode_groups(State& state, size_t first, size_t count, const u8* HWY_RESTRICT which,
+                   const u32* HWY_RESTRICT tables, u8* HWY_RESTRICT tokens) {
+  const hn::CappedTag<u32, kGroup> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Rebind<u16, decltype(d)> d16;
+  const hn::Rebind<u8, decltype(d)> d8;
+  const size_t lanes = hn::Lanes(d);
+  const u16* next = state.next;
+  const auto low = hn::Set(d, kFrequencySum - 1), lowest = hn::Set(d, kLowest);
+  for (size_t i = 0; i < count; i += lanes) {
+    u32* const at = state.x.data() + (first + i) % kStates;
+    auto x = hn::LoadU(d, at);
+    const auto table = hn::ShiftLeft<kFrequencyBits>(hn::PromoteTo(d, hn::LoadU(d8, which + i)));
+    const auto index = hn::Or(table, hn::And(x, low));
+    const auto entry = hn::GatherIndex(d, tables, hn::BitCast(di, index));
+    const auto high = hn::ShiftRight<kFrequencyBits>(x);
+    const auto frequency = hn::And(hn::ShiftRight<12>(entry), low);
+    x = hn::Add(hn::Add(hn::Mul(frequency, high), high), hn::And(entry, low));
+    const auto short_of = hn::Lt(x, lowest);
+    u8 set[8] = {};
+    hn::StoreMaskBits(d, short_of, set);
+    const auto words = hn::PromoteTo(d, hn::LoadU(d16, next));
+    const auto places = hn::SetTableIndices(d, kPlaces[set[0]].data());
+    const auto filled = hn::Or(hn::ShiftLeft<16>(x), hn::TableLookupLanes(words, places));
+    hn::StoreU(hn::IfThenElse(short_of, filled, x), d, at);
+    next += std::popcount(set[0]);
+    hn::StoreU(hn::U8FromU32(hn::ShiftRight<24>(entry)), d8, tokens + i);
+  }
+  state.next = next;
+}
+
+}  // namespace leeway::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace leeway {
+namespace rans {
+namespace {
+
+HWY_EXPORT(decode_groups);
+
+__extension__ using u128 = unsigned __int128;
+
+template <class I>
+class Sink final : public CodeSink<I> {
+ public:
+  Sink(size_t count, Writer& out) : out_(out), tokens_(count), contexts_(count) {}
+  I* room(size_t) override { return codes_.data(); }
+  void put(size_t count, const u8* contexts) override {
+    tokenize(std::span<const I>(codes_.data(), count), std::span(tokens_.data() + done_, count),
+             raw_);
+    if (contexts)
+      std::copy_n(contexts, count, contexts_.data() + done_);
+    else
+      std::fill_n(contexts_.data() + done_, count, u8(0));
+    done_ += count;
+  }
+
+  void finish() override {
+    if (done_ == 0) return;
+    size_t highest = 0;
+    std::vector<Histogram> counts(256);
+    for (size_t i = 0; i < done_; ++i) {
+      ++counts[contexts_[i]][tokens_[i]];
+      highest = std::max<size_t>(highest, contexts_[i]);
+    }
+    counts.resize(highest + 1);
+    const SharedTables shared = share_tables(counts);
+    BitWriter head;
+    head.put(highest, 8);
+    for (size_t c = 1; c <= highest; ++c)
+      head.put(shared.table_of[c] != shared.table_of[c - 1], 1);
+    std::vector<std::array<Symbol, 256>> tables;
+    for (const Histogram& histogram : shared.counts) {
+      const Frequencies table = approximate(histogram);
+      write(table, head);
+      tables.push_back(symbols_of(table));
+    }
+    encode(shared.table_of, tables);
+    put_section(head.take());
+    put_section(raw_.take());
+    out_.put_array(std::span<const u32>(states_));
+    out_.put_array(std::span<const u16>(words_.data() + first_word_, words_.size() - first_word_));
+  }
+
+ private:
+  // A token of a table, for coding: x -> (x / frequency) * 2^12 + x % frequency + before, with
+  // x / frequency as the upper half of a product.
+  struct Symbol {
+    u64 inverse;
+    u32 offset;
+    u16 frequency, others;  // add up to 2^12
+  };
+
+  static std::array<Symbol, 256> symbols_of(const Frequencies& table) {
+    std::array<Symbol, 256> symbols{};
+    u32 before = 0;
+    for (size_t t = 0; t < 256; ++t) {
+      const u16 f = table.of[t], others = u16(kFrequencySum - f);
+      if (f == 1)  // the product gives x - 1
+        symbols[t] = {~u64(0), before + others, f, others};
+      else if (f > 1)
+        symbols[t] = {~u64(0) / f + 1, before, f, others};
+      before += f;
+    }
+    return symbols;
+  }
+
+  void encode(const std::vector<u8>& table_of, const std::vector<std::array<Symbol, 256>>& tables) {
+    words_ = Buffer<u16>(done_);
+    u16* next = words_.data() + done_;
+    states_.fill(kLowest);
+    for (size_t i = done_; i-- > 0;) {
+      const Symbol& s = tables[table_of[contexts_[i]]][tokens_[i]];
+      u32 x = states_[i % kStates];
+      if (x >= u64(s.frequency) << 20) {
+        *--next = u16(x);
+        x >>= 16;
+      }
+      const auto quotient = u32(u128(x) * s.inverse >> 64);
+      states_[i % kStates] = x + s.offset + quotient * s.others;
+    }
+    first_word_ = size_t(next - words_.data());
+  }
+
+  void put_section(const Writer& section) {
+    out_.put_varint(section.size());
+    out_.put_bytes(section.bytes());
+  }
+
+  Writer& out_;
+  std::array<I, kMostCodes> codes_;
+  Buffer<u8> tokens_, contexts_;
+  BitWriter raw_;
+  size_t done_ = 0;
+  Buffer<u16> words_;
+  size_t first_word_ = 0;
+  std::array<u32, kStates> states_;
+};
+
+template <class I>
+class Source final : public CodeSource<I> {
+ public:
+  Source(Reader& in, size_t count) : left_(count), raw_(ByteView()) {
+    if (count == 0) return;
+    read_tables(in.take(in.get_varint()));
+    raw_ = BitReader(in.take(in.get_varint()));
+    in.get_array(std::span<u32>(state_.x));
+    const ByteView rest = in.rest();
+    if (rest.size() % 2 != 0) fail_corrupt("half a word");
+    // So many more words are read before anybody looks whether they are there.
+    words_ = Buffer<u16>(rest.size() / 2 + kMostCodes + kGroup);
+    std::copy_n(rest.data(), rest.size(), reinterpret_cast<u8*>(words_.data()));
+    std::fill(words_.begin() + std::ptrdiff_t(rest.size() / 2), words_.end(), u16(0));
+    state_.next = words_.data();
+    end_ = words_.data() + rest.size() / 2;
+  }
+
+  void next(std::span<I> codes, const u8* contexts) override {
+    for (size_t first = 0; first < codes.size(); first += kMostCodes) {
+      const size_t count = std::min(kMostCodes, codes.size() - first);
+      piece(codes.subspan(first, count), contexts ? contexts + first : nullptr);
+    }
+  }
+
+ private:
+  void piece(std::span<I> codes, const u8* contexts) {
+    const size_t count = codes.size();
+    std::array<u8, kMostCodes> which, tokens;
+    if (contexts)
+      for (size_t i = 0; i < count; ++i) which[i] = table_of_[contexts[i]];
+    else
+      std::fill_n(which.data(), count, table_of_[0]);
+    const auto one_by_one = [&](size_t i, size_t end) {
+      for (; i < end; ++i)
+        tokens[i] =
+            decode_one(state_.x[(done_ + i) % kStates], slots_.data() + which[i] * kFrequencySum,
+                       state_.next);
+    };
+    const size_t head = std::min(count, (kGroup - done_ % kGroup) % kGroup);
+    const size_t whole = (count - head) / kGroup * kGroup;
+    one_by_one(0, head);
+    if (whole > 0)
+      HWY_DYNAMIC_DISPATCH(decode_groups)
+    (state_, done_ + head, whole, which.data() + head, slots_.data(), tokens.data() + head);
+    one_by_one(head + whole, count);
+    if (state_.next > end_) fail_corrupt("words end too early");
+    detokenize(std::span<const u8>(tokens.data(), count), raw_, codes);
+    done_ += count;
+    left_ -= count;
+    if (left_ > 0) return;
+    raw_.expect_end();
+    if (state_.next != end_ || std::ranges::any_of(state_.x, [](u32 x) { return x != kLowest; }))
+      fail_corrupt("words left over");
+  }
+
+  void read_tables(ByteView bytes) {
+    BitReader in(bytes);
+    const auto highest = size_t(in.get(8));
+    u8 tables = 0;
+    for (size_t c = 1; c < 256; ++c) {
+      if (c <= highest) tables = u8(tables + in.get(1));
+      table_of_[c] = tables;
+    }
+    slots_ = Buffer<u32>((size_t(tables) + 1) * kFrequencySum);
+    u32* next = slots_.data();
+    for (size_t t = 0; t <= tables; ++t) {
+      const Frequencies table = read_frequencies(in);
+      for (size_t token = 0; token < 256; ++token)
+        for (u32 place = 0; place < table.of[token]; ++place)
+          *next++ = slot(u8(token), table.of[token], place);
+    }
+    in.expect_end();
+  }
+
+  size_t done_ = 0, left_;
+  std::array<u8, 256> table_of_{};
+  Buffer<u32> slots_;
+  BitReader raw_;
+  Buffer<u16> words_;
+  const u16* end_ = nullptr;
+  State state_{};
+};
+
+}  // namespace
+}  // namespace rans
+
+template <class I>
+std::unique_ptr<CodeSink<I>> Rans::sink(size_t count, Writer& out) const {
+  return std::make_unique<rans::Sink<I>>(count, out);
+}
+template <class I>
+std::unique_ptr<CodeSource<I>> Rans::source(Reader& in, size_t count) const {
+  return std::make_unique<rans::Source<I>>(in, count);
+}
+template std::unique_ptr<CodeSink<i32>> Rans::sink(size_t, Writer&) const;
+template std::unique_ptr<CodeSink<i64>> Rans::sink(size_t, Writer&) const;
+template std::unique_ptr<CodeSource<i32>> Rans::source(Reader&, size_t) const;
+template std::unique_ptr<CodeSource<i64>> Rans::source(Reader&, size_t) const;
+
+}  // namespace leeway
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rans: entropy coding with a table of frequencies per context, 32 interleaved states (rans.md).
+//
+// Asymmetric numeral systems in the range form [Duda, 2013]: value i of the chunk belongs to state
+// i mod 32, so that eight states at a time are decoded by vector code. The predictor may say what
+// it expects of a value, as a context of one byte; contexts that are alike share a table.
+#pragma once
+
+#include "leeway/core/export.h"
+#include "leeway/core/stage.h"
+
+namespace leeway {
+
+struct Rans {
+  static constexpr std::string_view kName = "rans";
+  static constexpr std::string_view kAbout =
+      "interleaved rANS, a table of frequencies per context";
+  static constexpr Kind kKind = Kind::encoder;
+  NoParams params;
+
+  template <class I>
+  LEEWAY_EXPORT std::unique_ptr<CodeSink<I>> sink(size_t count, Writer& out) const;
+  template <class I>
+  LEEWAY_EXPORT std::unique_ptr<CodeSource<I>> source(Reader& in, size_t count) const;
+};
+
+}  // namespace leeway

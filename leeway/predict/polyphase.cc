@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/predict/polyphase.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace leeway {
+namespace {
+
+// Which part of a level holds the points with these odd coordinates.
+const Part& part_of(const Level& level, u32 odd) {
+  if (odd == 0) return level.grid;
+  return *std::ranges::find(level.classes, odd, &Part::odd);
+}
+
+// Calls f(index) for all rows of an array.
+template <class F>
+void for_each_index_of_row(size_t rank, const Extents& extents, F&& f) {
+  Extents index{};
+  for (;;) {
+    f(std::as_const(index));
+    size_t axis = rank - 1;
+    while (axis > 0 && ++index[axis - 1] == extents[axis - 1]) index[--axis] = 0;
+    if (axis == 0) return;
+  }
+}
+
+// Calls f(offset in the array, even part, odd part, row in both) for all rows of what is split.
+template <class F>
+void for_each_pair(const Level& level, size_t rank, const Extents& strides, F&& f) {
+  for_each_index_of_row(rank, level.extents, [&](const Extents& index) {
+    u32 odd = 0;
+    size_t offset = 0, row = 0;
+    for (size_t axis = 0; axis + 1 < rank; ++axis) {
+      odd |= u32(index[axis] & 1) << axis;
+      offset += index[axis] * strides[axis];
+    }
+    const Part& even = part_of(level, odd);
+    for (size_t axis = 0; axis + 1 < rank; ++axis)
+      row = row * even.extents[axis] + index[axis] / 2;
+    const bool has_odd = level.extents[rank - 1] > 1;
+    const Part* odd_part = has_odd ? &part_of(level, odd | 1u << (rank - 1)) : nullptr;
+    f(offset, even.first + row * even.pitch,
+      odd_part ? odd_part->first + row * odd_part->pitch : size_t(0));
+  });
+}
+
+}  // namespace
+
+Polyphase::Polyphase(const Shape& shape, u32 active, bool with_levels) : shape_(shape) {
+  std::array<size_t, kMaxRank> strides{};
+  size_t stride = 1;
+  for (size_t axis = shape.rank(); axis-- > 0; stride *= size_t(shape[axis])) strides[axis] = stride;
+  std::array<u64, kMaxRank> frozen{};
+  size_t frozen_rank = 0;
+  for (size_t axis = 0; axis < shape.rank(); ++axis) {
+    if (active >> axis & 1) {
+      extents_[rank_] = size_t(shape[axis]);
+      field_strides_[rank_++] = strides[axis];
+    } else {
+      slice_strides_[frozen_rank] = strides[axis];
+      frozen[frozen_rank++] = shape[axis];
+    }
+  }
+  if (rank_ == 0) {  // a single value
+    extents_[0] = 1;
+    rank_ = 1;
+  }
+  slices_ = Shape(std::span<const u64>(frozen).first(frozen_rank));
+
+  const auto add = [&](u32 odd, const Extents& extents) {
+    Part part{odd, rank_, extents, slice_size_ + kPad, extents[rank_ - 1] + 2 * kPad};
+    slice_size_ += part.rows() * part.pitch;
+    return part;
+  };
+  Extents extents = extents_;
+  const auto is_split = [&] {
+    return std::any_of(extents.begin(), extents.begin() + std::ptrdiff_t(rank_),
+                       [](size_t extent) { return extent > 1; });
+  };
+  while (with_levels && is_split()) {
+    Level level{extents, {}, {}};
+    for (u32 odd = 1; odd < 1u << rank_; ++odd) {
+      Extents part{};
+      bool empty = false;
+      for (size_t axis = 0; axis < rank_; ++axis) {
+        part[axis] = odd >> axis & 1 ? extents[axis] / 2 : (extents[axis] + 1) / 2;
+        empty = empty || part[axis] == 0;
+      }
+      if (!empty) level.classes.push_back(add(odd, part));
+    }
+    std::ranges::stable_sort(level.classes, {}, [](const Part& p) { return std::popcount(p.odd); });
+    for (size_t axis = 0; axis < rank_; ++axis) extents[axis] = (extents[axis] + 1) / 2;
+    level.grid = add(0, extents);
+    levels_.push_back(std::move(level));
+  }
+  top_ = levels_.empty() ? add(0, extents) : levels_.back().grid;
+}
+
+Extents Polyphase::strides_of(const Part& part) const {
+  Extents strides{};
+  size_t stride = part.pitch;
+  strides[rank_ - 1] = 1;
+  for (size_t axis = rank_ - 1; axis-- > 0; stride *= part.extents[axis]) strides[axis] = stride;
+  return strides;
+}
+
+template <class T>
+void Polyphase::split_level(const Level& level, const T* from, const Extents& strides,
+                            T* slice) const {
+  const size_t length = level.extents[rank_ - 1], step = strides[rank_ - 1], half = length / 2;
+  for_each_pair(level, rank_, strides, [&](size_t offset, size_t even, size_t odd) {
+    const T* row = from + offset;
+    T *e = slice + even, *o = slice + odd;
+    if (step == 1)
+      for (size_t i = 0; i < half; ++i) e[i] = row[2 * i], o[i] = row[2 * i + 1];
+    else
+      for (size_t i = 0; i < half; ++i) e[i] = row[2 * i * step], o[i] = row[(2 * i + 1) * step];
+    if (length % 2) e[half] = row[(length - 1) * step];
+  });
+}
+
+template <class T>
+void Polyphase::merge_level(const Level& level, const T* slice, T* to,
+                            const Extents& strides) const {
+  const size_t length = level.extents[rank_ - 1], step = strides[rank_ - 1], half = length / 2;
+  for_each_pair(level, rank_, strides, [&](size_t offset, size_t even, size_t odd) {
+    T* row = to + offset;
+    const T *e = slice + even, *o = slice + odd;
+    if (step == 1)
+      for (size_t i = 0; i < half; ++i) row[2 * i] = e[i], row[2 * i + 1] = o[i];
+    else
+      for (size_t i = 0; i < half; ++i) row[2 * i * step] = e[i], row[(2 * i + 1) * step] = o[i];
+    if (length % 2) row[(length - 1) * step] = e[half];
+  });
+}
+
+template <class F>
+void Polyphase::for_each_slice(F&& f) const {
+  size_t slice = 0;
+  for_each_outer(slices_, 0, [&](const Index& index) {
+    size_t offset = 0;
+    for (size_t axis = 0; axis < slices_.rank(); ++axis)
+      offset += size_t(index[axis]) * slice_strides_[axis];
+    f(offset, slice++ * slice_size_);
+  });
+}
+
+template <class T>
+void Polyphase::split(const T* field, T* storage) const {
+  for_each_slice([&](size_t offset, size_t at) {
+    T* slice = storage + at;
+    if (levels_.empty()) {
+      const size_t length = extents_[rank_ - 1], step = field_strides_[rank_ - 1];
+      size_t row = 0;
+      for_each_index_of_row(rank_, extents_, [&](const Extents& index) {
+        const T* from = field + offset;
+        for (size_t axis = 0; axis + 1 < rank_; ++axis) from += index[axis] * field_strides_[axis];
+        T* to = slice + top_.first + row++ * top_.pitch;
+        for (size_t i = 0; i < length; ++i) to[i] = from[i * step];
+      });
+      return;
+    }
+    for (size_t l = 0; l < levels_.size(); ++l) {
+      if (l == 0)
+        split_level(levels_[0], field + offset, field_strides_, slice);
+      else
+        split_level(levels_[l], slice + levels_[l - 1].grid.first, strides_of(levels_[l - 1].grid),
+                    slice);
+    }
+  });
+}
+
+template <class T>
+void Polyphase::merge_grid(size_t level, T* slice) const {
+  const Part& grid = levels_[level].grid;
+  merge_level(levels_[level + 1], slice, slice + grid.first, strides_of(grid));
+}
+
+template <class T>
+void Polyphase::merge(T* storage, T* field) const {
+  for_each_slice([&](size_t offset, size_t at) {
+    T* slice = storage + at;
+    if (levels_.empty()) {
+      const size_t length = extents_[rank_ - 1], step = field_strides_[rank_ - 1];
+      size_t row = 0;
+      for_each_index_of_row(rank_, extents_, [&](const Extents& index) {
+        T* to = field + offset;
+        for (size_t axis = 0; axis + 1 < rank_; ++axis) to += index[axis] * field_strides_[axis];
+        const T* from = slice + top_.first + row++ * top_.pitch;
+        for (size_t i = 0; i < length; ++i) to[i * step] = from[i];
+      });
+      return;
+    }
+    for (size_t l = levels_.size() - 1; l-- > 0;) merge_grid(l, slice);
+    merge_level(levels_[0], slice, field + offset, field_strides_);
+  });
+}
+
+#define LEEWAY_POLYPHASE(T)                         \
+  template void Polyphase::split(const T*, T*) const; \
+  template void Polyphase::merge(T*, T*) const;       \
+  template void Polyphase::merge_grid(size_t, T*) const;
+LEEWAY_POLYPHASE(float)
+LEEWAY_POLYPHASE(double)
+LEEWAY_POLYPHASE(f16)
+LEEWAY_POLYPHASE(bf16)
+LEEWAY_POLYPHASE(i8)
+LEEWAY_POLYPHASE(i16)
+LEEWAY_POLYPHASE(i32)
+LEEWAY_POLYPHASE(i64)
+LEEWAY_POLYPHASE(u8)
+LEEWAY_POLYPHASE(u16)
+LEEWAY_POLYPHASE(u32)
+LEEWAY_POLYPHASE(u64)
+#undef LEEWAY_POLYPHASE
+
+}  // namespace leeway

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pyramid: from coarse to fine, each value from the coarser ones around it (pyramid.md).
+//
+// A level doubles the resolution along all active axes. Its points fall into classes by which of
+// their coordinates are new; a point is interpolated along each of its new axes by a cubic, and the
+// directions are blended by how calm each is. Everything a row needs is known before the row:
+// prediction and context are vector code, and the context tells the encoder what error to expect.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "leeway/core/export.h"
+#include "leeway/core/stage.h"
+#include "leeway/predict/polyphase.h"
+
+namespace leeway {
+
+// The type in which a pyramid computes with T.
+template <class T>
+using Number = std::conditional_t<is_floating<T> && !std::is_same_v<T, double>, float,
+                                  std::conditional_t<sizeof(T) <= 2, float, double>>;
+
+// What a pyramid needs of its caller: rows one after the other.
+template <class C>
+class PyramidRows {
+ public:
+  virtual ~PyramidRows() = default;
+  // Values at [first, first + count) of the storage, which do not depend on each other: codes them
+  // and puts what they become into `numbers`, the size of their codes into `sizes`.
+  virtual void row(size_t first, size_t count, const C* predicted, const u8* contexts, C* numbers,
+                   u8* sizes) = 0;
+  // The values that follow are of level `level`, counted from 0, the finest.
+  virtual void begin_level(size_t level) = 0;
+  // All of a level is done: the grid of the next finer one must be merged.
+  virtual void end_level(size_t level, size_t slice) = 0;
+};
+
+struct Pyramid {
+  static constexpr std::string_view kName = "pyramid";
+  static constexpr std::string_view kAbout =
+      "from coarse to fine, cubics along all axes blended by activity";
+  static constexpr Kind kKind = Kind::predictor;
+  static constexpr u64 kChunkValues = 3 << 21;
+  struct Params {
+    i32 frozen = 0;
+    double alpha = 1;
+    double beta = 1;
+    void fields(auto&& field) {
+      field("frozen", frozen, 0, 255, "axes that are not interpolated, as bits, the slowest first");
+      field("alpha", alpha, 1, 4, "bound of a level over that of the next coarser one");
+      field("beta", beta, 1, 16, "bound of the finest level over the smallest of all levels");
+    }
+  } params;
+
+  template <class T, class Visit>
+  void walk(Field<T> field, Visit&& visit) const;
+
+  // The bound of a level as a part of the finest one's.
+  LEEWAY_EXPORT double tightening(size_t level) const;
+
+ private:
+  template <class C>
+  LEEWAY_EXPORT void walk_rows(const Polyphase& layout, double step, PyramidRows<C>& rows) const;
+  LEEWAY_EXPORT Polyphase layout_of(const Shape& shape) const;
+};
+
+// A prediction as the quantizer wants it: integers are rounded, and kept in range.
+template <class T, class C>
+Predicted<T> predicted_as(C p) {
+  if constexpr (is_floating<T>) {
+    return p;
+  } else {
+    constexpr double lowest = double(std::numeric_limits<T>::min());
+    constexpr double highest = double(std::numeric_limits<T>::max());
+    if (!(p > lowest)) return Predicted<T>(std::numeric_limits<T>::min());
+    if (!(p < highest)) return Predicted<T>(std::numeric_limits<T>::max());
+    const double down = std::floor(double(p));
+    return Predicted<T>(T(double(p) - down < 0.5 ? down : down + 1));
+  }
+}
+
+template <class T, class Visit>
+void Pyramid::walk(Field<T> field, Visit&& visit) const {
+  using C = Number<T>;
+  const Polyphase layout = layout_of(field.shape);
+  Buffer<T> storage(layout.size());
+  layout.split(field.data, storage.data());
+  Buffer<u8> special;
+  if (const u8* flags = visit.special_values()) {
+    special = Buffer<u8>(layout.size());
+    layout.split(flags, special.data());
+  }
+
+  struct Rows final : PyramidRows<C> {
+    const Pyramid& pyramid;
+    const Polyphase& layout;
+    T* storage;
+    const u8* special;
+    std::remove_reference_t<Visit>& visit;
+    std::array<Predicted<T>, kMostCodes> converted;
+    Rows(const Pyramid& p, const Polyphase& l, T* s, const u8* flags,
+         std::remove_reference_t<Visit>& v)
+        : pyramid(p), layout(l), storage(s), special(flags), visit(v) {}
+
+    void row(size_t first, size_t count, const C* predicted, const u8* contexts, C* numbers,
+             u8* sizes) override {
+      const Predicted<T>* p;
+      if constexpr (std::is_same_v<Predicted<T>, C>) {
+        p = predicted;
+      } else {
+        for (size_t i = 0; i < count; ++i) converted[i] = predicted_as<T>(predicted[i]);
+        p = converted.data();
+      }
+      T* values = storage + first;
+      const Code<T>* codes =
+          visit.run(values, p, count, contexts, special ? special + first : nullptr);
+      for (size_t i = 0; i < count; ++i) {
+        const Code<T> q = codes[i];
+        const auto size = std::make_unsigned_t<Code<T>>(q < 0 ? ~q : q);
+        sizes[i] = u8(size < 255 ? size + (q < 0) : 255);
+      }
+      for (size_t i = 0; i < count; ++i) numbers[i] = C(values[i]);
+    }
+    void begin_level(size_t level) override { visit.tighten(pyramid.tightening(level)); }
+    void end_level(size_t level, size_t slice) override {
+      layout.merge_grid(level - 1, storage + slice);
+    }
+  } rows(*this, layout, storage.data(), special.empty() ? nullptr : special.data(), visit);
+  walk_rows<C>(layout, visit.step(), rows);
+  layout.merge(storage.data(), field.data);
+}
+
+}  // namespace leeway
