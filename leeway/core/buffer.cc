@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <mutex>
 #include <new>
 
 namespace leeway {
@@ -35,11 +36,54 @@ void release(BufferPool::Block block) noexcept {
     ::operator delete(block.data, kHugeAlignment);
 }
 
+// Large blocks that no pool holds: what a call gives back, the next one takes, instead of fresh
+// pages that the system must clear.
+class Reserve {
+ public:
+  static Reserve& get() {
+    static Reserve reserve;
+    return reserve;
+  }
+  ~Reserve() {
+    for (const BufferPool::Block& block : blocks_) release(block);
+  }
+  BufferPool::Block take(size_t bytes) {
+    if (bytes < kHugePage / 2) return {};
+    const std::lock_guard lock(mutex_);
+    const auto fit = std::ranges::find_if(
+        blocks_, [&](const auto& block) { return block.bytes >= bytes && block.bytes <= 2 * bytes; });
+    if (fit == blocks_.end()) return {};
+    const BufferPool::Block found = *fit;
+    blocks_.erase(fit);
+    held_ -= found.bytes;
+    return found;
+  }
+  void give(BufferPool::Block block) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      if (block.bytes >= kHugePage / 2 && held_ + block.bytes <= kBufferReserve &&
+          blocks_.size() < blocks_.capacity()) {
+        held_ += block.bytes;
+        return blocks_.push_back(block);
+      }
+    }
+    release(block);
+  }
+
+ private:
+  Reserve() { blocks_.reserve(64); }
+  std::mutex mutex_;
+  std::vector<BufferPool::Block> blocks_;
+  size_t held_ = 0;
+};
+
 }  // namespace
 
 BufferPool::BufferPool() { free_.reserve(kKept); }
 
-BufferPool::~BufferPool() { trim(0); }
+BufferPool::~BufferPool() {
+  for (const Block& block : free_) Reserve::get().give(block);
+}
 
 void BufferPool::trim(size_t bytes) {
   std::erase_if(free_, [&](const Block& block) {
@@ -64,6 +108,7 @@ BufferPool::Block BufferPool::take(size_t bytes) {
       blocks.erase(fit);
       return found;
     }
+    if (const Block kept = Reserve::get().take(bytes); kept.data) return kept;
   }
   return allocate(bytes);
 }

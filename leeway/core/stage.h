@@ -56,12 +56,14 @@ concept Preprocessor = Stage<S> &&
 // coded.
 //
 // special_values(), if not null, has a 1 for values that do not matter; run() wants those of its
-// values. step() is about twice the bound, and tighten() makes the bound of what follows smaller.
+// values. It can also tell the sizes of their codes, |q| but at most 255. step() is about twice the
+// bound, and tighten() makes the bound of what follows smaller.
 template <class T>
 struct AnyVisitor {
-  const Code<T>* run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
-                     const u8* special);  // count <= kMostCodes; returns the codes
+  void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts = nullptr,
+           const u8* special = nullptr, u8* sizes = nullptr);  // count <= kMostCodes
   void point(T& value, Predicted<T> predicted);
+  bool decodes() const;
   const u8* special_values() const;
   double step() const;
   void tighten(double factor);
@@ -69,7 +71,8 @@ struct AnyVisitor {
 
 // 2a. Visits every value once, predicting from values visited before. One walk serves both
 // directions, so
-//     encoder and decoder cannot disagree.
+//     encoder and decoder cannot disagree. One that moves values anyway may offer a second form, for
+//     speed: walk(source, field, visit) takes them from a strided array.
 template <class S, class T>
 concept FeedbackPredictor = Stage<S> &&
                             S::kKind == Kind::predictor&& requires(const S s, Field<T> field,

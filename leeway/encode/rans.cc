@@ -104,28 +104,24 @@ __extension__ using u128 = unsigned __int128;
 template <class I>
 class Sink final : public CodeSink<I> {
  public:
-  Sink(size_t count, Writer& out) : out_(out), tokens_(count), contexts_(count) {}
+  Sink(size_t count, Writer& out) : out_(out), tokens_(count), contexts_(count), counts_(256) {}
   I* room(size_t) override { return codes_.data(); }
   void put(size_t count, const u8* contexts) override {
-    tokenize(std::span<const I>(codes_.data(), count), std::span(tokens_.data() + done_, count),
-             raw_);
+    u8 *tokens = tokens_.data() + done_, *known = contexts_.data() + done_;
+    tokenize(std::span<const I>(codes_.data(), count), std::span(tokens, count), raw_);
     if (contexts)
-      std::copy_n(contexts, count, contexts_.data() + done_);
+      std::copy_n(contexts, count, known);
     else
-      std::fill_n(contexts_.data() + done_, count, u8(0));
+      std::fill_n(known, count, u8(0));
+    for (size_t i = 0; i < count; ++i) ++counts_[known[i]][tokens[i]];
     done_ += count;
   }
 
   void finish() override {
     if (done_ == 0) return;
-    size_t highest = 0;
-    std::vector<Histogram> counts(256);
-    for (size_t i = 0; i < done_; ++i) {
-      ++counts[contexts_[i]][tokens_[i]];
-      highest = std::max<size_t>(highest, contexts_[i]);
-    }
-    counts.resize(highest + 1);
-    const SharedTables shared = share_tables(counts);
+    while (std::ranges::all_of(counts_.back(), [](u32 n) { return n == 0; })) counts_.pop_back();
+    const size_t highest = counts_.size() - 1;
+    const SharedTables shared = share_tables(counts_);
     BitWriter head;
     head.put(highest, 8);
     for (size_t c = 1; c <= highest; ++c)
@@ -167,16 +163,17 @@ class Sink final : public CodeSink<I> {
   }
 
   void encode(const std::vector<u8>& table_of, const std::vector<std::array<Symbol, 256>>& tables) {
-    words_ = Buffer<u16>(done_);
-    u16* next = words_.data() + done_;
+    words_ = Buffer<u16>(done_ + 1);
+    u16* next = words_.data() + words_.size();
     states_.fill(kLowest);
     for (size_t i = done_; i-- > 0;) {
       const Symbol& s = tables[table_of[contexts_[i]]][tokens_[i]];
       u32 x = states_[i % kStates];
-      if (x >= u64(s.frequency) << 20) {
-        *--next = u16(x);
-        x >>= 16;
-      }
+      // Without a jump: whether a state must shrink is hard to foresee.
+      const u32 full = x >> 20 >= s.frequency;
+      next[-1] = u16(x);
+      next -= full;
+      x >>= 16 * full;
       const auto quotient = u32(u128(x) * s.inverse >> 64);
       states_[i % kStates] = x + s.offset + quotient * s.others;
     }
@@ -191,6 +188,7 @@ class Sink final : public CodeSink<I> {
   Writer& out_;
   std::array<I, kMostCodes> codes_;
   Buffer<u8> tokens_, contexts_;
+  std::vector<Histogram> counts_;  // by context
   BitWriter raw_;
   size_t done_ = 0;
   Buffer<u16> words_;

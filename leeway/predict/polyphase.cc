@@ -25,15 +25,16 @@ void for_each_index_of_row(size_t rank, const Extents& extents, F&& f) {
   }
 }
 
-// Calls f(offset in the array, even part, odd part, row in both) for all rows of what is split.
+// Calls f(offset in the array, even row, odd row) for all rows of what is split.
 template <class F>
-void for_each_pair(const Level& level, size_t rank, const Extents& strides, F&& f) {
+void for_each_pair(const Level& level, size_t rank, const auto& steps, F&& f) {
   for_each_index_of_row(rank, level.extents, [&](const Extents& index) {
     u32 odd = 0;
-    size_t offset = 0, row = 0;
+    std::ptrdiff_t offset = 0;
+    size_t row = 0;
     for (size_t axis = 0; axis + 1 < rank; ++axis) {
       odd |= u32(index[axis] & 1) << axis;
-      offset += index[axis] * strides[axis];
+      offset += std::ptrdiff_t(index[axis]) * steps[axis];
     }
     const Part& even = part_of(level, odd);
     for (size_t axis = 0; axis + 1 < rank; ++axis)
@@ -47,18 +48,16 @@ void for_each_pair(const Level& level, size_t rank, const Extents& strides, F&& 
 
 }  // namespace
 
-Polyphase::Polyphase(const Shape& shape, u32 active, bool with_levels) : shape_(shape) {
-  std::array<size_t, kMaxRank> strides{};
-  size_t stride = 1;
-  for (size_t axis = shape.rank(); axis-- > 0; stride *= size_t(shape[axis])) strides[axis] = stride;
+Polyphase::Polyphase(const Shape& shape, u32 active, bool with_levels)
+    : natural_(contiguous_strides(shape, 1)) {
   std::array<u64, kMaxRank> frozen{};
   size_t frozen_rank = 0;
   for (size_t axis = 0; axis < shape.rank(); ++axis) {
     if (active >> axis & 1) {
       extents_[rank_] = size_t(shape[axis]);
-      field_strides_[rank_++] = strides[axis];
+      active_[rank_++] = u8(axis);
     } else {
-      slice_strides_[frozen_rank] = strides[axis];
+      frozen_[frozen_rank] = u8(axis);
       frozen[frozen_rank++] = shape[axis];
     }
   }
@@ -97,76 +96,91 @@ Polyphase::Polyphase(const Shape& shape, u32 active, bool with_levels) : shape_(
   top_ = levels_.empty() ? add(0, extents) : levels_.back().grid;
 }
 
-Extents Polyphase::strides_of(const Part& part) const {
-  Extents strides{};
-  size_t stride = part.pitch;
-  strides[rank_ - 1] = 1;
-  for (size_t axis = rank_ - 1; axis-- > 0; stride *= part.extents[axis]) strides[axis] = stride;
-  return strides;
+Polyphase::Steps Polyphase::steps_of(const Part& part) const {
+  Steps steps{};
+  auto step = std::ptrdiff_t(part.pitch);
+  steps[rank_ - 1] = 1;
+  for (size_t axis = rank_ - 1; axis-- > 0; step *= std::ptrdiff_t(part.extents[axis]))
+    steps[axis] = step;
+  return steps;
+}
+Polyphase::Steps Polyphase::steps_of(const Strides& strides) const {
+  Steps steps{};
+  for (size_t axis = 0; axis < rank_; ++axis) steps[axis] = strides[active_[axis]];
+  return steps;
+}
+
+template <class F>
+void Polyphase::for_each_slice(const Strides& strides, F&& f) const {
+  size_t slice = 0;
+  for_each_outer(slices_, 0, [&](const Index& index) {
+    std::ptrdiff_t offset = 0;
+    for (size_t axis = 0; axis < slices_.rank(); ++axis)
+      offset += std::ptrdiff_t(index[axis]) * strides[frozen_[axis]];
+    f(offset, slice++ * slice_size_);
+  });
+}
+
+template <class F>
+void Polyphase::for_each_flat_row(const Steps& steps, F&& f) const {
+  size_t row = 0;
+  for_each_index_of_row(rank_, extents_, [&](const Extents& index) {
+    std::ptrdiff_t offset = 0;
+    for (size_t axis = 0; axis + 1 < rank_; ++axis)
+      offset += std::ptrdiff_t(index[axis]) * steps[axis];
+    f(offset, top_.first + row++ * top_.pitch);
+  });
 }
 
 template <class T>
-void Polyphase::split_level(const Level& level, const T* from, const Extents& strides,
-                            T* slice) const {
-  const size_t length = level.extents[rank_ - 1], step = strides[rank_ - 1], half = length / 2;
-  for_each_pair(level, rank_, strides, [&](size_t offset, size_t even, size_t odd) {
+void Polyphase::split_level(const Level& level, const T* from, const Steps& steps, T* slice) const {
+  const auto length = std::ptrdiff_t(level.extents[rank_ - 1]), half = length / 2;
+  const std::ptrdiff_t step = steps[rank_ - 1];
+  for_each_pair(level, rank_, steps, [&](std::ptrdiff_t offset, size_t even, size_t odd) {
     const T* row = from + offset;
     T *e = slice + even, *o = slice + odd;
     if (step == 1)
-      for (size_t i = 0; i < half; ++i) e[i] = row[2 * i], o[i] = row[2 * i + 1];
+      for (std::ptrdiff_t i = 0; i < half; ++i) e[i] = row[2 * i], o[i] = row[2 * i + 1];
     else
-      for (size_t i = 0; i < half; ++i) e[i] = row[2 * i * step], o[i] = row[(2 * i + 1) * step];
+      for (std::ptrdiff_t i = 0; i < half; ++i)
+        e[i] = row[2 * i * step], o[i] = row[(2 * i + 1) * step];
     if (length % 2) e[half] = row[(length - 1) * step];
   });
 }
 
 template <class T>
-void Polyphase::merge_level(const Level& level, const T* slice, T* to,
-                            const Extents& strides) const {
-  const size_t length = level.extents[rank_ - 1], step = strides[rank_ - 1], half = length / 2;
-  for_each_pair(level, rank_, strides, [&](size_t offset, size_t even, size_t odd) {
+void Polyphase::merge_level(const Level& level, const T* slice, T* to, const Steps& steps) const {
+  const auto length = std::ptrdiff_t(level.extents[rank_ - 1]), half = length / 2;
+  const std::ptrdiff_t step = steps[rank_ - 1];
+  for_each_pair(level, rank_, steps, [&](std::ptrdiff_t offset, size_t even, size_t odd) {
     T* row = to + offset;
     const T *e = slice + even, *o = slice + odd;
     if (step == 1)
-      for (size_t i = 0; i < half; ++i) row[2 * i] = e[i], row[2 * i + 1] = o[i];
+      for (std::ptrdiff_t i = 0; i < half; ++i) row[2 * i] = e[i], row[2 * i + 1] = o[i];
     else
-      for (size_t i = 0; i < half; ++i) row[2 * i * step] = e[i], row[(2 * i + 1) * step] = o[i];
+      for (std::ptrdiff_t i = 0; i < half; ++i)
+        row[2 * i * step] = e[i], row[(2 * i + 1) * step] = o[i];
     if (length % 2) row[(length - 1) * step] = e[half];
   });
 }
 
-template <class F>
-void Polyphase::for_each_slice(F&& f) const {
-  size_t slice = 0;
-  for_each_outer(slices_, 0, [&](const Index& index) {
-    size_t offset = 0;
-    for (size_t axis = 0; axis < slices_.rank(); ++axis)
-      offset += size_t(index[axis]) * slice_strides_[axis];
-    f(offset, slice++ * slice_size_);
-  });
-}
-
 template <class T>
-void Polyphase::split(const T* field, T* storage) const {
-  for_each_slice([&](size_t offset, size_t at) {
+void Polyphase::split(const T* from, const Strides& strides, T* storage) const {
+  const Steps steps = steps_of(strides);
+  for_each_slice(strides, [&](std::ptrdiff_t offset, size_t at) {
     T* slice = storage + at;
     if (levels_.empty()) {
-      const size_t length = extents_[rank_ - 1], step = field_strides_[rank_ - 1];
-      size_t row = 0;
-      for_each_index_of_row(rank_, extents_, [&](const Extents& index) {
-        const T* from = field + offset;
-        for (size_t axis = 0; axis + 1 < rank_; ++axis) from += index[axis] * field_strides_[axis];
-        T* to = slice + top_.first + row++ * top_.pitch;
-        for (size_t i = 0; i < length; ++i) to[i] = from[i * step];
+      for_each_flat_row(steps, [&](std::ptrdiff_t row, size_t to) {
+        const T* values = from + offset + row;
+        for (size_t i = 0; i < extents_[rank_ - 1]; ++i)
+          slice[to + i] = values[std::ptrdiff_t(i) * steps[rank_ - 1]];
       });
       return;
     }
-    for (size_t l = 0; l < levels_.size(); ++l) {
-      if (l == 0)
-        split_level(levels_[0], field + offset, field_strides_, slice);
-      else
-        split_level(levels_[l], slice + levels_[l - 1].grid.first, strides_of(levels_[l - 1].grid),
-                    slice);
+    split_level(levels_[0], from + offset, steps, slice);
+    for (size_t l = 1; l < levels_.size(); ++l) {
+      const Part& grid = levels_[l - 1].grid;
+      split_level(levels_[l], slice + grid.first, steps_of(grid), slice);
     }
   });
 }
@@ -174,31 +188,27 @@ void Polyphase::split(const T* field, T* storage) const {
 template <class T>
 void Polyphase::merge_grid(size_t level, T* slice) const {
   const Part& grid = levels_[level].grid;
-  merge_level(levels_[level + 1], slice, slice + grid.first, strides_of(grid));
+  merge_level(levels_[level + 1], slice, slice + grid.first, steps_of(grid));
 }
 
 template <class T>
 void Polyphase::merge(T* storage, T* field) const {
-  for_each_slice([&](size_t offset, size_t at) {
+  const Steps steps = steps_of(natural_);
+  for_each_slice(natural_, [&](std::ptrdiff_t offset, size_t at) {
     T* slice = storage + at;
-    if (levels_.empty()) {
-      const size_t length = extents_[rank_ - 1], step = field_strides_[rank_ - 1];
-      size_t row = 0;
-      for_each_index_of_row(rank_, extents_, [&](const Extents& index) {
-        T* to = field + offset;
-        for (size_t axis = 0; axis + 1 < rank_; ++axis) to += index[axis] * field_strides_[axis];
-        const T* from = slice + top_.first + row++ * top_.pitch;
-        for (size_t i = 0; i < length; ++i) to[i * step] = from[i];
+    if (levels_.empty())
+      for_each_flat_row(steps, [&](std::ptrdiff_t row, size_t from) {
+        T* values = field + offset + row;
+        for (size_t i = 0; i < extents_[rank_ - 1]; ++i)
+          values[std::ptrdiff_t(i) * steps[rank_ - 1]] = slice[from + i];
       });
-      return;
-    }
-    for (size_t l = levels_.size() - 1; l-- > 0;) merge_grid(l, slice);
-    merge_level(levels_[0], slice, field + offset, field_strides_);
+    else
+      merge_level(levels_[0], slice, field + offset, steps);
   });
 }
 
 #define LEEWAY_POLYPHASE(T)                         \
-  template void Polyphase::split(const T*, T*) const; \
+  template void Polyphase::split(const T*, const Strides&, T*) const; \
   template void Polyphase::merge(T*, T*) const;       \
   template void Polyphase::merge_grid(size_t, T*) const;
 LEEWAY_POLYPHASE(float)

@@ -57,28 +57,37 @@ class Polyphase {
   size_t slice_size() const { return slice_size_; }
   size_t size() const { return slice_size_ * size_t(slices_.size()); }
 
-  // A field in natural order to all slices, and back.
+  // An array to all slices, and back to one in natural order. Strides are in values.
   template <class T>
-  void split(const T* field, T* storage) const;
+  void split(const T* from, const Strides& strides, T* storage) const;
   template <class T>
   void merge(T* storage, T* field) const;
+  const Strides& natural_strides() const { return natural_; }
   // The grid of one level from the classes and the grid of the next one, in one slice.
   template <class T>
   void merge_grid(size_t level, T* slice) const;
 
  private:
+  using Steps = std::array<std::ptrdiff_t, kMaxActive>;  // of the active axes
   template <class T>
-  void split_level(const Level& level, const T* from, const Extents& strides, T* slice) const;
+  void split_level(const Level& level, const T* from, const Steps& steps, T* slice) const;
   template <class T>
-  void merge_level(const Level& level, const T* slice, T* to, const Extents& strides) const;
-  Extents strides_of(const Part& part) const;
+  void merge_level(const Level& level, const T* slice, T* to, const Steps& steps) const;
+  Steps steps_of(const Part& part) const;
+  Steps steps_of(const Strides& strides) const;
+  // Calls f(offset in an array, offset in the storage) for all slices.
   template <class F>
-  void for_each_slice(F&& f) const;
+  void for_each_slice(const Strides& strides, F&& f) const;
+  // Calls f(offset in an array, offset in the slice) for all rows of a slice without levels.
+  template <class F>
+  void for_each_flat_row(const Steps& steps, F&& f) const;
 
-  Shape shape_, slices_;
+  Strides natural_{};
+  Shape slices_;
   size_t rank_ = 0;
-  Extents extents_{}, field_strides_{};             // of the active axes
-  std::array<size_t, kMaxRank> slice_strides_{};    // of the frozen axes in the field
+  std::array<u8, kMaxActive> active_{};  // axes of the array
+  std::array<u8, kMaxRank> frozen_{};
+  Extents extents_{};  // of the active axes
   std::vector<Level> levels_;
   Part top_;
   size_t slice_size_ = 0;

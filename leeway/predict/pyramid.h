@@ -26,9 +26,9 @@ template <class C>
 class PyramidRows {
  public:
   virtual ~PyramidRows() = default;
-  // Values at [first, first + count) of the storage, which do not depend on each other: codes them
-  // and puts what they become into `numbers`, the size of their codes into `sizes`.
-  virtual void row(size_t first, size_t count, const C* predicted, const u8* contexts, C* numbers,
+  // Values at [first, first + count) of the storage, which do not depend on each other: codes them,
+  // leaves there what they become, and puts the sizes of their codes into `sizes`.
+  virtual void row(size_t first, size_t count, const C* predicted, const u8* contexts,
                    u8* sizes) = 0;
   // The values that follow are of level `level`, counted from 0, the finest.
   virtual void begin_level(size_t level) = 0;
@@ -54,14 +54,20 @@ struct Pyramid {
   } params;
 
   template <class T, class Visit>
-  void walk(Field<T> field, Visit&& visit) const;
+  void walk(Field<T> field, Visit&& visit) const {
+    walk(view_of(field.data, field.shape), field, visit);
+  }
+  // Takes the values from `source`, unless the visitor decodes.
+  template <class T, class Visit>
+  void walk(const View& source, Field<T> field, Visit&& visit) const;
 
   // The bound of a level as a part of the finest one's.
   LEEWAY_EXPORT double tightening(size_t level) const;
 
  private:
   template <class C>
-  LEEWAY_EXPORT void walk_rows(const Polyphase& layout, double step, PyramidRows<C>& rows) const;
+  LEEWAY_EXPORT void walk_rows(const Polyphase& layout, double step, C* numbers,
+                               PyramidRows<C>& rows) const;
   LEEWAY_EXPORT Polyphase layout_of(const Shape& shape) const;
 };
 
@@ -81,29 +87,51 @@ Predicted<T> predicted_as(C p) {
 }
 
 template <class T, class Visit>
-void Pyramid::walk(Field<T> field, Visit&& visit) const {
+void Pyramid::walk(const View& source, Field<T> field, Visit&& visit) const {
   using C = Number<T>;
   const Polyphase layout = layout_of(field.shape);
   Buffer<T> storage(layout.size());
-  layout.split(field.data, storage.data());
+  if (!visit.decodes()) {
+    Strides strides{};
+    bool aligned = reinterpret_cast<std::uintptr_t>(source.data) % alignof(T) == 0;
+    for (size_t axis = 0; axis < source.shape.rank(); ++axis) {
+      aligned = aligned && source.strides[axis] % std::ptrdiff_t(sizeof(T)) == 0;
+      strides[axis] = source.strides[axis] / std::ptrdiff_t(sizeof(T));
+    }
+    if (aligned) {
+      layout.split(reinterpret_cast<const T*>(source.data), strides, storage.data());
+    } else {
+      gather(source, field.data);
+      layout.split<T>(field.data, layout.natural_strides(), storage.data());
+    }
+  }
   Buffer<u8> special;
   if (const u8* flags = visit.special_values()) {
     special = Buffer<u8>(layout.size());
-    layout.split(flags, special.data());
+    layout.split(flags, layout.natural_strides(), special.data());
+  }
+  Buffer<C> converted;
+  C* numbers;
+  if constexpr (std::is_same_v<T, C>) {
+    numbers = storage.data();
+  } else {
+    converted = Buffer<C>(layout.size());
+    numbers = converted.data();
   }
 
   struct Rows final : PyramidRows<C> {
     const Pyramid& pyramid;
     const Polyphase& layout;
     T* storage;
+    C* numbers;  // the same, to compute with
     const u8* special;
     std::remove_reference_t<Visit>& visit;
     std::array<Predicted<T>, kMostCodes> converted;
-    Rows(const Pyramid& p, const Polyphase& l, T* s, const u8* flags,
+    Rows(const Pyramid& p, const Polyphase& l, T* s, C* n, const u8* flags,
          std::remove_reference_t<Visit>& v)
-        : pyramid(p), layout(l), storage(s), special(flags), visit(v) {}
+        : pyramid(p), layout(l), storage(s), numbers(n), special(flags), visit(v) {}
 
-    void row(size_t first, size_t count, const C* predicted, const u8* contexts, C* numbers,
+    void row(size_t first, size_t count, const C* predicted, const u8* contexts,
              u8* sizes) override {
       const Predicted<T>* p;
       if constexpr (std::is_same_v<Predicted<T>, C>) {
@@ -113,21 +141,17 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
         p = converted.data();
       }
       T* values = storage + first;
-      const Code<T>* codes =
-          visit.run(values, p, count, contexts, special ? special + first : nullptr);
-      for (size_t i = 0; i < count; ++i) {
-        const Code<T> q = codes[i];
-        const auto size = std::make_unsigned_t<Code<T>>(q < 0 ? ~q : q);
-        sizes[i] = u8(size < 255 ? size + (q < 0) : 255);
-      }
-      for (size_t i = 0; i < count; ++i) numbers[i] = C(values[i]);
+      visit.run(values, p, count, contexts, special ? special + first : nullptr, sizes);
+      if constexpr (!std::is_same_v<T, C>)
+        for (size_t i = 0; i < count; ++i) numbers[first + i] = C(values[i]);
     }
     void begin_level(size_t level) override { visit.tighten(pyramid.tightening(level)); }
     void end_level(size_t level, size_t slice) override {
       layout.merge_grid(level - 1, storage + slice);
+      if constexpr (!std::is_same_v<T, C>) layout.merge_grid(level - 1, numbers + slice);
     }
-  } rows(*this, layout, storage.data(), special.empty() ? nullptr : special.data(), visit);
-  walk_rows<C>(layout, visit.step(), rows);
+  } rows(*this, layout, storage.data(), numbers, special.empty() ? nullptr : special.data(), visit);
+  walk_rows<C>(layout, visit.step(), numbers, rows);
   layout.merge(storage.data(), field.data);
 }
 

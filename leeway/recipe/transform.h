@@ -195,9 +195,13 @@ class Feedback final : public Transform<T> {
 
   double forward(const View& source, Field<T> field, double bound, std::span<const u8> special,
                  CodeSink<Code<T>>& sink, Patches<T>& exact, Writer&) const override {
-    if (!is_in_place(source, field)) gather(source, field.data);
     Quantize visit(quantizer_, bound, special, sink, exact);
-    predictor_.walk(field, visit);
+    if constexpr (requires { predictor_.walk(source, field, visit); }) {
+      predictor_.walk(source, field, visit);
+    } else {
+      if (!is_in_place(source, field)) gather(source, field.data);
+      predictor_.walk(field, visit);
+    }
     visit.flush();
     sink.finish();
     return visit.max_error;
@@ -221,10 +225,17 @@ class Feedback final : public Transform<T> {
     Visitor(const Q& q, double e) : quantizer(q), bound(e), grid(q.template at<T>(e)) {}
     double step() const { return grid.step; }
     void tighten(double factor) { grid = quantizer.template at<T>(bound * factor); }
+    static void sizes_of(std::span<const Code<T>> values, u8* sizes) {
+      for (size_t i = 0; i < values.size(); ++i) {
+        const Code<T> q = values[i];
+        const auto size = std::make_unsigned_t<Code<T>>(q < 0 ? ~q : q) + (q < 0);
+        sizes[i] = u8(size < 255 ? size : 255);
+      }
+    }
   };
 
   struct Quantize : Visitor {
-    using Visitor::codes, Visitor::done, Visitor::grid;
+    using Visitor::codes, Visitor::done, Visitor::grid, Visitor::sizes_of;
     std::span<const u8> special;
     CodeSink<Code<T>>& sink;
     Patches<T>& exact;
@@ -234,33 +245,34 @@ class Feedback final : public Transform<T> {
     Quantize(const Q& q, double e, std::span<const u8> flags, CodeSink<Code<T>>& s, Patches<T>& p)
         : Visitor(q, e), special(flags), sink(s), exact(p) {}
 
+    bool decodes() const { return false; }
     const u8* special_values() const { return special.empty() ? nullptr : special.data(); }
     void point(T& value, Predicted<T> predicted) {
       quantize(value, predicted, codes[waiting], !special.empty() && special[done]);
       if (++waiting == kMostCodes) flush();
     }
-    const Code<T>* run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
-                       const u8* flags) {
+    void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
+             const u8* flags, u8* sizes) {
+      Code<T>* const room = sink.room(count);
       size_t i = 0;
       while (i < count) {
-        if constexpr (requires { grid.quantize_run(values, predicted, 0, codes.data(), max_error); })
+        if constexpr (requires { grid.quantize_run(values, predicted, 0, room, max_error); })
           if (!flags) {
-            const size_t n = grid.quantize_run(values + i, predicted + i, count - i,
-                                               codes.data() + i, max_error);
+            const size_t n =
+                grid.quantize_run(values + i, predicted + i, count - i, room + i, max_error);
             i += n;
             done += n;
           }
         for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
-          quantize(values[i], predicted[i], codes[i], flags && flags[i]);
+          quantize(values[i], predicted[i], room[i], flags && flags[i]);
       }
-      waiting = count;
-      flush(contexts);
-      return codes.data();
+      if (sizes) sizes_of({room, count}, sizes);
+      sink.put(count, contexts);
     }
-    void flush(const u8* contexts = nullptr) {
+    void flush() {
       if (waiting == 0) return;
       std::copy_n(codes.data(), waiting, sink.room(waiting));
-      sink.put(waiting, contexts);
+      sink.put(waiting, nullptr);
       waiting = 0;
     }
 
@@ -282,7 +294,7 @@ class Feedback final : public Transform<T> {
   };
 
   struct Recover : Visitor {
-    using Visitor::codes, Visitor::done, Visitor::grid;
+    using Visitor::codes, Visitor::done, Visitor::grid, Visitor::sizes_of;
     CodeSource<Code<T>>& source;
     size_t remaining;  // in the source
     Buffer<T> exact;   // in the order of the walk
@@ -296,6 +308,7 @@ class Feedback final : public Transform<T> {
       patches.apply({exact.data(), size});
     }
 
+    bool decodes() const { return true; }
     const u8* special_values() const { return nullptr; }
     void point(T& value, Predicted<T> predicted) {
       if (next == filled) {
@@ -306,8 +319,8 @@ class Feedback final : public Transform<T> {
       }
       recover(value, predicted, codes[next++]);
     }
-    const Code<T>* run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
-                       const u8*) {
+    void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts, const u8*,
+             u8* sizes) {
       source.next(std::span(codes.data(), count), contexts);
       size_t i = 0;
       while (i < count) {
@@ -320,7 +333,7 @@ class Feedback final : public Transform<T> {
         for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
           recover(values[i], predicted[i], codes[i]);
       }
-      return codes.data();
+      if (sizes) sizes_of({codes.data(), count}, sizes);
     }
 
    private:

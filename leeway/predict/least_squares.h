@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Least squares: weights of a sum of taps, learned from values that both sides know already
+// (pyramid.md, "Learning").
+//
+// A value is first guessed as p0; taps t_k are other known values near it. The prediction is
+// p0 + sum c_k (t_k - p0), where the c_k minimise the weighted squares of the errors made so far.
+// Everything is done in a fixed order of IEEE operations: encoder and decoder agree on every host.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "leeway/core/types.h"
+
+namespace leeway {
+
+inline constexpr size_t kMostTaps = 32;
+
+template <class C>
+class LeastSquares {
+ public:
+  static constexpr size_t kSampleGroup = 8;  // samples are taken side by side
+
+  explicit LeastSquares(size_t taps);
+
+  size_t taps() const { return taps_; }
+  bool is_ready() const { return ready_; }
+  // Starts from what another one of as many taps has learned.
+  void inherit(const LeastSquares& other);
+  // Eight values from `first` on: the taps, the first guess, the prediction, the values.
+  void sample(const C* const* taps, const C* guess, const C* predicted, const C* values,
+              size_t first, C inverse_step, const float* expects);
+  // out = p0 + sum c_k (t_k - p0)
+  void apply(const C* const* taps, const C* guess, size_t count, C* out) const;
+
+ private:
+  static constexpr size_t kBatch = 64;  // samples added up together
+  void add_batch();
+  void solve();
+
+  size_t taps_;
+  size_t waiting_ = 0;  // samples in the batch
+  size_t since_ = 0;    // samples since the last solution
+  double known_ = 0;    // samples that the sums stand for
+  bool ready_ = false;
+  std::array<C, kMostTaps> weights_{};
+  C guess_weight_ = 1;
+  // Rows: the taps less the guess, then the value less the guess; and the same with weights.
+  std::vector<std::array<C, kBatch>> plain_, weighted_;
+  std::vector<double> sums_;  // (taps + 1) columns for each tap
+};
+
+}  // namespace leeway
