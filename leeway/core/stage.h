@@ -80,6 +80,20 @@ concept FeedbackPredictor = Stage<S> &&
   s.walk(field, visit);
 };
 
+// Part of an array: extents, first index and step of every axis.
+struct Sample {
+  Shape shape;
+  Index first{};
+  std::array<u64, kMaxRank> step{};
+};
+
+// How a predictor with certain settings did on a sample.
+struct Trial {
+  u64 cost = 0;           // bits * 2^16, about
+  u64 coded = 0;          // values with a code that is not 0
+  bool unchanged = true;  // whether all values came back bit for bit
+};
+
 // 2b. Replaces integers by differences to their predictions, in place and reversibly, modulo 2^32
 //     or 2^64; may put them in another order. What backward() needs goes to `side`. One that can do
 //     so piece by piece also offers is_piecewise() and its forms (lorenzo.h), for speed.

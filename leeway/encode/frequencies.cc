@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "leeway/core/log2.h"
+
 namespace leeway {
 namespace {
 
@@ -20,30 +22,6 @@ int level_near(u64 count, u64 total) {
   int level = 1;
   while (level + 1 < kLevels && frequency_of(level) + frequency_of(level + 1) <= scaled) ++level;
   return level;
-}
-
-// log2(v) * 2^16 for v > 0, in integers only, so that every host decides alike.
-u64 log2_of(u64 v) {
-  static const auto kTable = [] {
-    std::array<u32, 2048> table{};
-    for (u32 i = 0; i < table.size(); ++i) {
-      u64 x = u64(2048 + i) << 20;  // in [2^31, 2^32)
-      u32 log = 0;
-      for (int bit = 0; bit < 16; ++bit) {
-        x = x * x >> 31;
-        log <<= 1;
-        if (x >> 32) {
-          log |= 1;
-          x >>= 1;
-        }
-      }
-      table[i] = log;
-    }
-    return table;
-  }();
-  const int exponent = std::bit_width(v) - 1;
-  const u64 mantissa = exponent >= 11 ? v >> (exponent - 11) : v << (11 - exponent);
-  return (u64(exponent) << 16) + kTable[mantissa & 2047];
 }
 
 u64 total_of(const Histogram& counts) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "leeway/predict/least_squares.cc"
@@ -107,10 +106,10 @@ void add_products(const float* plain, const float* weighted, size_t k, double* s
 void add_products(const double* plain, const double* weighted, size_t k, double* sums) {
   HWY_DYNAMIC_DISPATCH(add_products_f64)(plain, weighted, k, sums);
 }
-double env(const char* name, double other) {
-  const char* text = std::getenv(name);
-  return text ? std::atof(text) : other;
-}
+constexpr double kMemory = 3072;    // samples that count
+constexpr double kInherited = 512;  // samples taken over from a coarser level
+constexpr size_t kSolveEvery = 256;
+constexpr double kRidge = 1e-5, kRidgeStep = 1e-4;
 
 }  // namespace
 
@@ -121,8 +120,7 @@ LeastSquares<C>::LeastSquares(size_t taps)
 template <class C>
 void LeastSquares<C>::inherit(const LeastSquares& other) {
   if (!(other.known_ > 0)) return;
-  static const double most = env("LW_INHERIT", 500);
-  const double scale = std::min(1.0, most / other.known_);
+  const double scale = std::min(1.0, kInherited / other.known_);
   for (size_t i = 0; i < sums_.size(); ++i) sums_[i] = other.sums_[i] * scale;
   known_ = other.known_ * scale;
   weights_ = other.weights_;
@@ -132,32 +130,23 @@ void LeastSquares<C>::inherit(const LeastSquares& other) {
 
 template <class C>
 void LeastSquares<C>::sample(const C* const* taps, const C* guess, const C* predicted,
-                             const C* values, size_t first, C inverse_step, const float* expects) {
+                             const C* values, const float* expected, size_t first,
+                             C inverse_step) {
+  // Differences in steps; what is far off or no number teaches nothing.
+  const auto usable = [](C d) { return std::abs(d) < C(1e6) ? d : C(0); };
   std::array<C, kSampleGroup> weight;
-  static const double quiet = env("LW_QUIET", 1);
-  static const C soft = C(env("LW_SOFT", 0.125));
-  C largest = 0;
-  for (size_t k = 0; k < taps_; ++k)
-    for (size_t i = 0; i < kSampleGroup; ++i)
-      largest = std::max(largest, std::abs(taps[k][first + i] - guess[first + i]) * inverse_step);
-  if (largest < quiet) return;
   C* y = plain_[taps_].data() + waiting_;
   for (size_t i = 0; i < kSampleGroup; ++i) {
-    const C error = (values[first + i] - predicted[first + i]) * inverse_step;
-    static const C we = C(env("LW_WE", 0)), wr = C(env("LW_WR", 1));
-    const C expected = C(expects[first + i]);
-    const C w = 1 / (wr * error * error + we * expected * expected + soft);
-    y[i] = (values[first + i] - guess[first + i]) * inverse_step;
-    // What is no number teaches nothing.
-    weight[i] = w > 0 && std::abs(y[i]) < C(1e6) ? w : C(0);
-    if (weight[i] == 0) y[i] = 0;
+    const C error = usable((values[first + i] - predicted[first + i]) * inverse_step);
+    const C e = usable(C(expected[first + i]));
+    weight[i] = 1 / (C(0.5) * error * error + C(4) * e * e + C(0.25));
+    y[i] = usable((values[first + i] - guess[first + i]) * inverse_step);
   }
   for (size_t k = 0; k < taps_; ++k) {
     C *plain = plain_[k].data() + waiting_, *weighted = weighted_[k].data() + waiting_;
     const C *tap = taps[k] + first, *g = guess + first;
     for (size_t i = 0; i < kSampleGroup; ++i) {
-      const C t = (tap[i] - g[i]) * inverse_step;
-      plain[i] = std::abs(t) < C(1e6) ? t : C(0);
+      plain[i] = usable((tap[i] - g[i]) * inverse_step);
       weighted[i] = plain[i] * weight[i];
     }
   }
@@ -167,19 +156,17 @@ void LeastSquares<C>::sample(const C* const* taps, const C* guess, const C* pred
 
 template <class C>
 void LeastSquares<C>::add_batch() {
-  static const double memory = env("LW_MEMORY", 8192);
-  static const size_t every = size_t(env("LW_EVERY", 256));
   waiting_ = 0;
   add_products(plain_[0].data(), weighted_[0].data(), taps_, sums_.data());
   known_ += kBatch;
   since_ += kBatch;
-  if (since_ < every || known_ < env("LW_MIN", 4) * double(taps_)) return;
+  if (since_ < kSolveEvery || known_ < 8 * double(taps_)) return;
   since_ = 0;
   solve();
-  if (known_ > memory) {
-    const double scale = memory / known_;
+  if (known_ > kMemory) {
+    const double scale = kMemory / known_;
     for (double& sum : sums_) sum *= scale;
-    known_ = memory;
+    known_ = kMemory;
   }
 }
 
@@ -187,14 +174,13 @@ void LeastSquares<C>::add_batch() {
 template <class C>
 void LeastSquares<C>::solve() {
   const size_t n = taps_;
-  static const double ridge = env("LW_RIDGE", 1e-3), ridge2 = env("LW_RIDGE2", 0.01);
   std::array<std::array<double, kMostTaps>, kMostTaps> l;
   std::array<double, kMostTaps> x;
   const auto sum = [&](size_t r, size_t c) { return sums_[r * (n + 1) + c]; };
   for (size_t r = 0; r < n; ++r) {
     for (size_t c = 0; c <= r; ++c) {
       double s = sum(c, r);
-      if (c == r) s += ridge * s + ridge2 * known_;
+      if (c == r) s += kRidge * s + kRidgeStep * known_;
       for (size_t k = 0; k < c; ++k) s -= l[r][k] * l[c][k];
       if (c < r)
         l[r][c] = s / l[c][c];

@@ -27,9 +27,10 @@ class LeastSquares {
   bool is_ready() const { return ready_; }
   // Starts from what another one of as many taps has learned.
   void inherit(const LeastSquares& other);
-  // Eight values from `first` on: the taps, the first guess, the prediction, the values.
+  // Eight values from `first` on: their taps, first guess, prediction, what they were, and the
+  // error that was to be expected, in steps.
   void sample(const C* const* taps, const C* guess, const C* predicted, const C* values,
-              size_t first, C inverse_step, const float* expects);
+              const float* expected, size_t first, C inverse_step);
   // out = p0 + sum c_k (t_k - p0)
   void apply(const C* const* taps, const C* guess, size_t count, C* out) const;
 

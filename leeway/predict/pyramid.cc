@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "leeway/predict/least_squares.h"
+#include "leeway/predict/stencil.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "leeway/predict/pyramid.cc"
@@ -191,21 +191,10 @@ void blend(const RowInput<float>& in, size_t axes, float* predicted, float* acti
 void blend(const RowInput<double>& in, size_t axes, double* predicted, float* activity) {
   HWY_DYNAMIC_DISPATCH(blend_f64)(in, axes, predicted, activity);
 }
-double env(const char* name, double other) {
-  const char* text = std::getenv(name);
-  return text ? std::atof(text) : other;
-}
-
-constexpr u8 kTopContext = 192;
-
-// A known value near the one to predict: in which part, and how far, counted in that part's rows
-// and values.
-struct Tap {
-  const Part* part;
-  std::array<std::ptrdiff_t, kMaxActive> shift;  // by active axis
-  std::array<std::ptrdiff_t, kMaxRank> back;     // by frozen axis
-  double distance;
-};
+constexpr size_t kGroup = LeastSquares<float>::kSampleGroup;
+constexpr size_t kLearnedLevels = 3;
+constexpr u32 kTopContexts = 192;
+constexpr float kActivityWeight = 0.2f;
 
 template <class C>
 struct Learner {
@@ -225,204 +214,65 @@ class Walk {
         step_(step),
         rows_(rows),
         numbers_(numbers),
-        sizes_(layout.size() + 8) {
+        sizes_(layout.size() + 16),
+        learners_((layout.levels().size() + 2) << kMaxActive) {
     std::fill(sizes_.begin(), sizes_.end(), u8(0));
-    learners_.resize((layout.levels().size() + 1) << kMaxActive);
   }
 
   void run() {
-    const Shape& slices = layout_.slices();
-    for_each_outer(slices, 0, [&](const Index& index) {
+    const size_t levels = layout_.levels().size();
+    for_each_outer(layout_.slices(), 0, [&](const Index& index) {
       index_ = index;
-      walk_top();
-      for (size_t l = layout_.levels().size(); l-- > 0;) {
-        rows_.begin_level(l);
-        inverse_ = C(1 / (step_ * pyramid_.tightening(l)));
-        for (const Part& part : layout_.levels()[l].classes) walk_class(l, part);
-        if (l > 0) {
-          rows_.end_level(l, slice_);
-          layout_.merge_grid(l - 1, sizes_.data() + slice_);
-          const Part& grid = layout_.levels()[l - 1].grid;
-          for (size_t row = 0; row < grid.rows(); ++row) pad(grid, row);
-        }
+      begin_level(levels > 0 ? levels - 1 : 0);
+      walk_part(levels, layout_.top());
+      for (size_t l = levels; l-- > 0;) {
+        begin_level(l);
+        for (const Part& part : layout_.levels()[l].classes) walk_part(l, part);
+        if (l == 0) break;
+        rows_.end_level(l, slice_);
+        layout_.merge_grid(l - 1, sizes_.data() + slice_);
+        const Part& grid = layout_.levels()[l - 1].grid;
+        for (size_t row = 0; row < grid.rows(); ++row) pad(grid, row);
       }
       slice_ += layout_.slice_size();
     });
   }
 
  private:
-  // Predicted by Lorenzo from the slices before.
-  void walk_top() {
-    const Part& top = layout_.top();
-    rows_.begin_level(layout_.levels().empty() ? 0 : layout_.levels().size() - 1);
-    const size_t frozen = layout_.slices().rank();
-    for (size_t row = 0; row < top.rows(); ++row) {
-      for (size_t x = 0; x < top.length(); x += kMostCodes) {
-        const size_t count = std::min(kMostCodes, top.length() - x);
-        const size_t at = slice_ + top.first + row * top.pitch + x;
-        std::fill_n(guess_.data(), count, C(0));
-        for (u32 set = 1; set < 1u << frozen; ++set) {
-          size_t back = 0, stride = layout_.slice_size();
-          bool inside = true;
-          for (size_t axis = frozen; axis-- > 0; stride *= size_t(layout_.slices()[axis])) {
-            if (!(set >> axis & 1)) continue;
-            back += stride;
-            inside = inside && index_[axis] > 0;
-          }
-          if (!inside) continue;
-          const C sign = std::popcount(set) % 2 ? C(1) : C(-1);
-          const C* from = numbers_ + at - back;
-          for (size_t i = 0; i < count; ++i) guess_[i] += sign * from[i];
-        }
-        Learner<C>* learner = layout_.levels().empty() ? learner_for(0, top) : nullptr;
-        inverse_ = C(1 / step_);
-        improve(learner, {}, x, count);
-        std::fill_n(contexts_.data(), count, kTopContext);
-        rows_.row(at, count, predicted_.data(), contexts_.data(), sizes_.data() + at);
-        learn(learner, numbers_ + at, count);
-      }
-      pad(top, row);
-    }
+  void begin_level(size_t level) {
+    rows_.begin_level(level);
+    inverse_ = C(1 / (step_ * pyramid_.tightening(level)));
   }
 
-  // All values that are known before a row of the part, the nearest first.
-  std::vector<Tap> taps_near(size_t level, const Part& part) const {
-    static const size_t most = size_t(env("LW_TAPS", 20));
-    static const double axis_weight = env("LW_AXIS", 0.35), frozen_weight = env("LW_FROZEN", 1);
-    const bool flat = layout_.levels().empty();
-    const size_t frozen = layout_.slices().rank();
-    const std::ptrdiff_t reach = 3, reach_back = flat && frozen == 1 ? 8 : 2;
-    std::vector<Tap> taps;
-    const auto order_of = [&](u32 odd) {
-      return odd == 0 ? 0 : 1 + std::ranges::find(layout_.levels()[level].classes, odd, &Part::odd) -
-                                layout_.levels()[level].classes.begin();
-    };
-    std::array<std::ptrdiff_t, kMaxRank> back{};
-    for (size_t axis = 0; axis < frozen; ++axis) back[axis] = -reach_back;
-    for (;;) {
-      int earlier = 0;  // -1: an earlier slice
-      for (size_t axis = 0; axis < frozen && earlier == 0; ++axis)
-        earlier = back[axis] < 0 ? -1 : back[axis] > 0;
-      if (earlier <= 0) {
-        std::array<std::ptrdiff_t, kMaxActive> move{};
-        for (size_t axis = 0; axis < rank_; ++axis) move[axis] = -reach;
-        for (;;) {
-          u32 odd = part.odd;
-          int row = 0, along = 0;
-          double distance = 0;
-          for (size_t axis = 0; axis < rank_; ++axis) {
-            if (!flat) odd ^= u32(move[axis] & 1) << axis;
-            if (axis + 1 < rank_ && row == 0) row = move[axis] < 0 ? -1 : move[axis] > 0;
-            distance += double(move[axis] * move[axis]);
-            along += move[axis] != 0;
-          }
-          bool known = earlier < 0;
-          if (!known && !flat)
-            known = order_of(odd) < order_of(part.odd) || (odd == part.odd && row < 0);
-          if (along == 1 && earlier == 0)
-            for (size_t axis = 0; axis < rank_; ++axis)
-              if (move[axis] != 0 && (part.odd >> axis & 1)) distance *= axis_weight;
-          for (size_t axis = 0; axis < frozen; ++axis)
-            distance += frozen_weight * double(back[axis] * back[axis]);
-          if (known) {
-            Tap tap{flat ? &part : &part_of(level, odd), {}, back, distance};
-            for (size_t axis = 0; axis < rank_; ++axis)
-              tap.shift[axis] =
-                  flat ? move[axis]
-                       : (move[axis] + int(part.odd >> axis & 1) - int(odd >> axis & 1)) / 2;
-            taps.push_back(tap);
-          }
-          size_t axis = rank_;
-          while (axis > 0 && ++move[axis - 1] > reach) move[--axis] = -reach;
-          if (axis == 0) break;
-        }
-      }
-      size_t axis = frozen;
-      while (axis > 0 && ++back[axis - 1] > reach_back) back[--axis] = -reach_back;
-      if (axis == 0) break;
-    }
-    std::ranges::stable_sort(taps, {}, &Tap::distance);
-    taps.resize(std::min({taps.size(), most, kMostTaps}));
-    return taps;
-  }
-
-  std::optional<Learner<C>>& learner_of(size_t level, u32 odd) {
-    return learners_[level << kMaxActive | odd];
-  }
-  // The taps' rows; where there are none, the guess itself.
-  void find_taps(const Learner<C>& learner, const Extents& index, size_t x) {
-    for (size_t k = 0; k < learner.taps.size(); ++k) {
-      const Tap& tap = learner.taps[k];
-      taps_[k] = guess_.data();
-      bool inside = true;
-      std::ptrdiff_t row = 0, back = 0;
-      for (size_t axis = 0; axis + 1 < rank_ && inside; ++axis) {
-        const auto at = std::ptrdiff_t(index[axis]) + tap.shift[axis];
-        inside = at >= 0 && at < std::ptrdiff_t(tap.part->extents[axis]);
-        row = row * std::ptrdiff_t(tap.part->extents[axis]) + at;
-      }
-      for (size_t axis = 0; axis < layout_.slices().rank() && inside; ++axis) {
-        const auto at = std::ptrdiff_t(index_[axis]) + tap.back[axis];
-        inside = at >= 0 && at < std::ptrdiff_t(layout_.slices()[axis]);
-        back = back * std::ptrdiff_t(layout_.slices()[axis]) + tap.back[axis];
-      }
-      if (!inside) continue;
-      taps_[k] = numbers_ + place(*tap.part, size_t(row)) + x + tap.shift[rank_ - 1] +
-                 back * std::ptrdiff_t(layout_.slice_size());
-    }
-  }
-  Learner<C>* learner_for(size_t level, const Part& part) {
-    static const size_t levels = size_t(env("LW_LEVELS", 3));
-    if (level >= levels || part.length() < LeastSquares<C>::kSampleGroup) return nullptr;
-    auto& learner = learner_of(level, part.odd);
-    if (!learner) {
-      std::vector<Tap> taps = taps_near(level, part);
-      const size_t count = taps.size();
-      if (count == 0) return nullptr;
-      learner.emplace(Learner<C>{std::move(taps), LeastSquares<C>(count)});
-      auto& coarser = learner_of(level + 1, part.odd);
-      if (coarser && coarser->taps.size() == count) learner->squares.inherit(coarser->squares);
-    }
-    return &*learner;
-  }
-  // The prediction of a row from its guess.
-  void improve(Learner<C>* learner, const Extents& index, size_t x, size_t count) {
-    if (!learner || !learner->squares.is_ready()) {
-      std::copy_n(guess_.data(), count, predicted_.data());
-      if (learner) find_taps(*learner, index, x);
-      return;
-    }
-    find_taps(*learner, index, x);
-    learner->squares.apply(taps_.data(), guess_.data(), count, predicted_.data());
-  }
-  void learn(Learner<C>* learner, const C* values, size_t count) {
-    if (!learner) return;
-    static const size_t every = size_t(env("LW_SAMPLE", 16));
-    constexpr size_t group = LeastSquares<C>::kSampleGroup;
-    for (size_t g = learner->rows++ * 5 % every; (g + 1) * group <= count; g += every)
-      learner->squares.sample(taps_.data(), guess_.data(), predicted_.data(), values, g * group,
-                              inverse_, expects_.data());
-  }
-
-  const Part& part_of(size_t level, u32 odd) const {
-    const Level& l = layout_.levels()[level];
-    return odd == 0 ? l.grid : *std::ranges::find(l.classes, odd, &Part::odd);
-  }
-
-  static size_t row_number(const Part& part, const Extents& index) {
-    size_t row = 0;
-    for (size_t axis = 0; axis + 1 < part.rank; ++axis) row = row * part.extents[axis] + index[axis];
-    return row;
-  }
-  size_t place(const Part& part, size_t row) const {
-    return slice_ + part.first + row * part.pitch;
-  }
-
-  void walk_class(size_t level, const Part& part) {
+  void walk_part(size_t level, const Part& part) {
+    Learner<C>* learner = learner_for(level, part);
     Extents index{};
     for (size_t row = 0;; ++row) {
-      for (size_t x = 0; x < part.length(); x += kMostCodes)
-        walk_row(level, part, index, row, x, std::min(kMostCodes, part.length() - x));
+      for (size_t x = 0; x < part.length(); x += kMostCodes) {
+        const size_t count = std::min(kMostCodes, part.length() - x);
+        const size_t at = place(part, row) + x;
+        size_t known = 0;
+        const size_t axes = guess_row(level, part, index, row, x, count, known);
+        find_known(part, index, at, known);
+        context_.known = std::min(known, kMostKnown);
+        context_.count = count;
+        context_.size_weight = 1 / float(std::max<size_t>(1, context_.known));
+        context_.activity = activity_.data();
+        context_.activity_weight = kActivityWeight;
+        context_.first = axes == 0 ? kTopContexts
+                                   : u32(32 * (std::min<size_t>(level, 2) * 2 + (axes > 1)));
+        HWY_DYNAMIC_DISPATCH(expect)(context_, expected_.data(), contexts_.data());
+        const C* predicted = guess_.data();
+        if (learner) {
+          find_taps(*learner, index, x);
+          if (learner->squares.is_ready()) {
+            learner->squares.apply(taps_.data(), guess_.data(), count, predicted_.data());
+            predicted = predicted_.data();
+          }
+        }
+        rows_.row(at, count, predicted, contexts_.data(), sizes_.data() + at);
+        if (learner) learn(*learner, predicted, numbers_ + at, count);
+      }
       pad(part, row);
       size_t axis = rank_ - 1;
       while (axis > 0 && ++index[axis - 1] == part.extents[axis - 1]) index[--axis] = 0;
@@ -430,30 +280,36 @@ class Walk {
     }
   }
 
-  void walk_row(size_t level, const Part& part, const Extents& index, size_t row, size_t x,
-                size_t count) {
+  // The first guess of a row: interpolated, or from the slices before if nothing in this one is
+  // known. Says along how many axes, and notes where the sizes of codes are known.
+  size_t guess_row(size_t level, const Part& part, const Extents& index, size_t row, size_t x,
+                   size_t count, size_t& known) {
+    if (part.odd == 0) {
+      guess_from_slices(place(part, row) + x, count);
+      std::fill_n(activity_.data(), count, 0.0f);
+      return 0;
+    }
     RowInput<C> in{{}, count, inverse_};
     size_t axes = 0, ghosts = 0;
-    known_.clear();
     for (size_t axis = 0; axis < rank_; ++axis) {
       if (!(part.odd >> axis & 1)) continue;
       const Part& side = part_of(level, part.odd ^ (1u << axis));
       if (axis + 1 == rank_) {
-        const C* at = numbers_ + place(side, row) + x;
-        in.axes[axes++] = {at - 1, at, at + 1, at + 2};
-        known_.push_back(place(side, row) + x);
-        known_.push_back(place(side, row) + x + 1);
+        const size_t at = place(side, row) + x;
+        const C* b = numbers_ + at;
+        in.axes[axes++] = {b - 1, b, b + 1, b + 2};
+        context_.sizes[known++] = sizes_.data() + at;
+        context_.sizes[known++] = sizes_.data() + at + 1;
         continue;
       }
-      size_t stride = 1;
+      size_t stride = side.pitch;
       for (size_t k = axis + 1; k + 1 < rank_; ++k) stride *= side.extents[k];
-      const auto j = std::ptrdiff_t(index[axis]);
-      const size_t first = row_number(side, index) - size_t(j) * stride;  // the row with j = 0
-      const auto at = [&](std::ptrdiff_t k) {
-        return numbers_ + place(side, first + size_t(k) * stride) + x;
+      const auto j = std::ptrdiff_t(index[axis]), n = std::ptrdiff_t(side.extents[axis]);
+      const size_t here = place(side, row_number(side, index)) + x;
+      const auto at = [&](std::ptrdiff_t k) -> const C* {
+        if (k < 0 || k >= n) return nullptr;
+        return numbers_ + std::ptrdiff_t(here) + (k - j) * std::ptrdiff_t(stride);
       };
-      const auto n = std::ptrdiff_t(side.extents[axis]);
-      const auto row_at = [&](std::ptrdiff_t k) { return k >= 0 && k < n ? at(k) : nullptr; };
       const auto ghost = [&](const C* r0, const C* r1, const C* r2) -> const C* {
         if (!r1) return r0;
         C* out = ghosts_[ghosts++].data();
@@ -461,46 +317,117 @@ class Walk {
           out[i] = r2 ? beyond(r0[i], r1[i], r2[i]) : 2 * r0[i] - r1[i];
         return out;
       };
-      const C *a = row_at(j - 1), *b = at(j), *c = row_at(j + 1), *d = row_at(j + 2);
-      if (!c) c = ghost(b, a, row_at(j - 2));
+      const C *a = at(j - 1), *b = at(j), *c = at(j + 1), *d = at(j + 2);
+      if (!c) c = ghost(b, a, at(j - 2));
       if (!a) a = ghost(b, c == b ? nullptr : c, d);
       if (!d) d = ghost(c, b, a);
       in.axes[axes++] = {a, b, c, d};
-      known_.push_back(place(side, first + size_t(j) * stride) + x);
-      if (j + 1 < n) known_.push_back(place(side, first + size_t(j + 1) * stride) + x);
+      context_.sizes[known++] = sizes_.data() + here;
+      if (j + 1 < n) context_.sizes[known++] = sizes_.data() + here + stride;
     }
     blend(in, axes, guess_.data(), activity_.data());
-    Learner<C>* learner = learner_for(level, part);
-    improve(learner, index, x, count);
-    const size_t at = place(part, row) + x;
-    // Sizes of codes around: of the coarser values, of rows before, of slices before.
+    return axes;
+  }
+
+  // As Lorenzo does, along the frozen axes.
+  void guess_from_slices(size_t at, size_t count) {
+    const size_t frozen = layout_.slices().rank();
+    std::fill_n(guess_.data(), count, C(0));
+    for (u32 set = 1; set < 1u << frozen; ++set) {
+      size_t back = 0, stride = layout_.slice_size();
+      bool inside = true;
+      for (size_t axis = frozen; axis-- > 0; stride *= size_t(layout_.slices()[axis])) {
+        if (!(set >> axis & 1)) continue;
+        back += stride;
+        inside = inside && index_[axis] > 0;
+      }
+      if (!inside) continue;
+      const C sign = std::popcount(set) % 2 ? C(1) : C(-1);
+      const C* from = numbers_ + at - back;
+      for (size_t i = 0; i < count; ++i) guess_[i] += sign * from[i];
+    }
+  }
+
+  // Sizes of codes known in rows and slices before; near ones count twice.
+  void find_known(const Part& part, const Extents& index, size_t at, size_t& known) {
+    const u8* sizes = sizes_.data() + at;
     size_t stride = part.pitch;
     for (size_t axis = rank_ - 1; axis-- > 0; stride *= part.extents[axis]) {
       if (index[axis] == 0) continue;
-      known_.push_back(at - stride);
-      known_.push_back(at - stride);
-      known_.push_back(at - stride - 1);
-      known_.push_back(at - stride + 1);
+      for (const std::ptrdiff_t x : {0, 0, -1, 1})
+        context_.sizes[known++] = sizes - std::ptrdiff_t(stride) + x;
     }
     stride = layout_.slice_size();
     for (size_t axis = layout_.slices().rank(); axis-- > 0;
          stride *= size_t(layout_.slices()[axis])) {
-      if (index_[axis] == 0) continue;
-      known_.push_back(at - stride);
-      known_.push_back(at - stride);
+      if (index_[axis] == 0 || known + 3 > kMostKnown) continue;
+      context_.sizes[known++] = sizes - stride;
+      context_.sizes[known++] = sizes - stride;
+      if (index_[axis] > 1) context_.sizes[known++] = sizes - 2 * stride;
     }
-    static const double wa = env("LW_WA", 0.2), ws = env("LW_WS", 1);
-    ContextInput context{};
-    context.known = std::min(known_.size(), kMostKnown);
-    for (size_t k = 0; k < context.known; ++k) context.sizes[k] = sizes_.data() + known_[k];
-    context.activity = activity_.data();
-    context.count = count;
-    context.activity_weight = float(wa);
-    context.size_weight = float(ws) / float(std::max<size_t>(1, context.known));
-    context.first = u32(32 * (std::min<size_t>(level, 2) * 2 + (axes > 1)));
-    HWY_DYNAMIC_DISPATCH(expect)(context, expects_.data(), contexts_.data());
-    rows_.row(at, count, predicted_.data(), contexts_.data(), sizes_.data() + at);
-    learn(learner, numbers_ + at, count);
+  }
+
+  Learner<C>* learner_for(size_t level, const Part& part) {
+    const bool flat = layout_.levels().empty();
+    if (pyramid_.params.taps == 0 || part.length() < kGroup || (part.odd == 0 && !flat) ||
+        level + pyramid_.first_level >= kLearnedLevels)
+      return nullptr;
+    std::optional<Learner<C>>& learner = learners_[level << kMaxActive | part.odd];
+    if (!learner) {
+      std::vector<Tap> taps = taps_near(layout_, level, part, size_t(pyramid_.params.taps));
+      const size_t count = taps.size();
+      if (count == 0) return nullptr;
+      learner.emplace(Learner<C>{std::move(taps), LeastSquares<C>(count)});
+      const auto& coarser = learners_[(level + 1) << kMaxActive | part.odd];
+      if (coarser && coarser->taps.size() == count) learner->squares.inherit(coarser->squares);
+    }
+    return &*learner;
+  }
+
+  // The rows of the taps; where there are none, the guess itself.
+  void find_taps(const Learner<C>& learner, const Extents& index, size_t x) {
+    for (size_t k = 0; k < learner.taps.size(); ++k) {
+      const Tap& tap = learner.taps[k];
+      bool inside = true;
+      std::ptrdiff_t row = 0, back = 0;
+      for (size_t axis = 0; axis + 1 < rank_; ++axis) {
+        const auto at = std::ptrdiff_t(index[axis]) + tap.shift[axis];
+        const auto extent = std::ptrdiff_t(tap.part->extents[axis]);
+        inside = inside && at >= 0 && at < extent;
+        row = row * extent + at;
+      }
+      for (size_t axis = 0; axis < layout_.slices().rank(); ++axis) {
+        const auto at = std::ptrdiff_t(index_[axis]) + tap.back[axis];
+        const auto extent = std::ptrdiff_t(layout_.slices()[axis]);
+        inside = inside && at >= 0 && at < extent;
+        back = back * extent + tap.back[axis];
+      }
+      taps_[k] = inside ? numbers_ + (std::ptrdiff_t(place(*tap.part, 0) + x) +
+                                      row * std::ptrdiff_t(tap.part->pitch) + tap.shift[rank_ - 1] +
+                                      back * std::ptrdiff_t(layout_.slice_size()))
+                        : guess_.data();
+    }
+  }
+
+  void learn(Learner<C>& learner, const C* predicted, const C* values, size_t count) {
+    const auto every = size_t(pyramid_.params.every);
+    for (size_t g = learner.rows++ * 5 % every; (g + 1) * kGroup <= count; g += every)
+      learner.squares.sample(taps_.data(), guess_.data(), predicted, values, expected_.data(),
+                             g * kGroup, inverse_);
+  }
+
+  const Part& part_of(size_t level, u32 odd) const {
+    const Level& l = layout_.levels()[level];
+    return odd == 0 ? l.grid : *std::ranges::find(l.classes, odd, &Part::odd);
+  }
+  static size_t row_number(const Part& part, const Extents& index) {
+    size_t row = 0;
+    for (size_t axis = 0; axis + 1 < part.rank; ++axis)
+      row = row * part.extents[axis] + index[axis];
+    return row;
+  }
+  size_t place(const Part& part, size_t row) const {
+    return slice_ + part.first + row * part.pitch;
   }
 
   // The next value of the parabola through three, the nearest first.
@@ -525,19 +452,19 @@ class Walk {
   size_t rank_;
   double step_;
   PyramidRows<C>& rows_;
-  C* numbers_;
-  Buffer<u8> sizes_;
+  C* numbers_;        // the values, by the layout
+  Buffer<u8> sizes_;  // of their codes
   size_t slice_ = 0;  // where it starts
   Index index_{};     // of the slice
-  C inverse_ = 1;
+  C inverse_ = 1;     // of the level's step
+  // About the row; vector code may write a little behind the end.
   std::array<C, kMostCodes> guess_, predicted_;
-  std::array<float, kMostCodes + 8> activity_{};
+  std::array<float, kMostCodes + 16> activity_{}, expected_;
+  std::array<u8, kMostCodes + 16> contexts_;
+  ContextInput context_{};
+  std::array<std::array<C, kMostCodes>, 3 * kMaxActive> ghosts_;  // rows outside the array
   std::array<const C*, kMostTaps> taps_;
   std::vector<std::optional<Learner<C>>> learners_;  // by level and class
-  std::array<std::array<C, kMostCodes>, 3 * kMaxActive> ghosts_;
-  std::array<float, kMostCodes + 8> expects_{};
-  std::array<u8, kMostCodes + 8> contexts_;
-  std::vector<size_t> known_;  // places of sizes
 };
 
 }  // namespace
@@ -565,10 +492,152 @@ Polyphase Pyramid::layout_of(const Shape& shape) const {
   return Polyphase(shape, active, with_levels);
 }
 
+namespace {
+
+struct Tightness {
+  double alpha, beta;
+};
+constexpr Tightness kTightness[] = {{1, 1}, {1.25, 2}, {1.5, 3}};
+
+// About so many values of the middle of an array, all of short axes.
+Sample sample_of(const Shape& shape, u64 values) {
+  Sample sample;
+  std::array<u64, kMaxRank> extents{};
+  std::ranges::copy(shape.extents(), extents.begin());
+  const std::span<u64> used = std::span(extents).first(shape.rank());
+  while (Shape(std::span<const u64>(used)).size() > values) {
+    u64& longest = *std::ranges::max_element(used);
+    longest = (longest + 1) / 2;
+  }
+  for (size_t axis = 0; axis < shape.rank(); ++axis) {
+    sample.first[axis] = (shape[axis] - extents[axis]) / 2;
+    sample.step[axis] = 1;
+  }
+  sample.shape = Shape(std::span<const u64>(used));
+  return sample;
+}
+
+}  // namespace
+
 double Pyramid::tightening(size_t level) const {
+  const auto [alpha, beta] = kTightness[std::max(params.tight, 0)];
   double factor = 1;
-  for (size_t i = 0; i < level && factor < params.beta; ++i) factor *= params.alpha;
-  return 1 / std::min(factor, params.beta);
+  for (size_t i = 0; i < level + first_level && factor < beta; ++i) factor *= alpha;
+  return 1 / std::min(factor, beta);
+}
+
+// Whether the array looks as if these settings had made it: then they leave it as it is. The values
+// that a walk visits first, those of the coarse levels, are tried alone.
+bool Pyramid::unchanged_by(const Shape& shape, const Try& trial) const {
+  constexpr u64 kFew = 512, kMany = u64(1) << 15, kEnough = 32;
+  Pyramid coarse = *this;
+  const size_t rank = shape.rank();
+  const auto all = (1 << rank) - 1;
+  const bool flat = (params.frozen & all) == all;
+  u64 last = 0;
+  for (size_t shift = 40;; --shift) {
+    std::array<u64, kMaxRank> extents{};
+    Sample sample;
+    u64 size = 1;
+    bool whole = true;
+    for (size_t axis = 0; axis < rank; ++axis) {
+      const bool frozen = params.frozen >> axis & 1;
+      const u64 most = flat ? (axis + 1 == rank ? u64(1) << (40 - shift)
+                                                : axis + 2 == rank ? u64(2) : u64(1))
+                            : u64(1);
+      const bool strided = !frozen && !flat;
+      sample.step[axis] = strided ? u64(1) << shift : 1;
+      extents[axis] = strided ? (shape[axis] - 1) / sample.step[axis] + 1
+                              : std::min(shape[axis], most);
+      whole = whole && extents[axis] == shape[axis];
+      size *= extents[axis];
+    }
+    if (size > kMany) return false;
+    const bool is_last = whole || (!flat && shift == 0) || (flat && shift == 0);
+    if (size > last && (size >= kFew || is_last)) {
+      sample.shape = Shape(std::span<const u64>(extents).first(rank));
+      coarse.first_level = flat ? 0 : shift;
+      const Trial tried = trial(coarse, sample);
+      if (!tried.unchanged) return false;
+      if (whole || tried.coded >= kEnough) return true;
+      last = size;
+    }
+    if (is_last) return false;
+  }
+}
+
+Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
+  // Axes that may be frozen: none, each alone, the two slowest, all.
+  const size_t rank = shape.rank();
+  const i32 all = (1 << rank) - 1;
+  std::vector<i32> sets{0};
+  if (params.frozen >= 0) {
+    sets = {params.frozen & all};
+  } else if (rank > 1) {
+    for (size_t axis = 0; axis < rank; ++axis) sets.push_back(1 << axis);
+    if (rank > 3) sets.push_back(3);
+    sets.push_back(all);
+  }
+  std::vector<i32> tights{0, 1, 2};
+  if (params.tight >= 0) tights = {params.tight};
+  const auto with = [&](i32 frozen, i32 tight, i32 taps) {
+    Pyramid result = *this;
+    result.params.frozen = frozen;
+    result.params.tight = tight;
+    result.params.taps = frozen == all && rank > 1 ? std::max(taps, std::min(params.taps, 10)) : taps;
+    return result;
+  };
+  std::vector<i32> taps{params.taps};
+  if (params.gain > 0 && params.taps > 0) taps.insert(taps.begin(), 0);
+
+  // What these settings have made must stay as it is; larger steps first, for their multiples are
+  // multiples of smaller ones, too.
+  for (const i32 tight : tights)
+    for (const i32 k : taps)
+      for (const i32 frozen : sets)
+        if (const Pyramid made = with(frozen, tight, k); made.unchanged_by(shape, trial))
+          return made;
+
+  const bool thorough = params.gain == 0;
+  const Sample sample = sample_of(
+      shape, std::clamp<u64>(shape.size() / (thorough ? 32 : 128), 4096, thorough ? 131072 : 24576));
+  Pyramid best = with(sets[0], tights[0], taps[0]);
+  u64 cost = ~u64(0);
+  const auto compare = [&](const Pyramid& other, u64 percent) {
+    Pyramid quick = other;  // a sample is too short to learn slowly
+    quick.params.every = 1;
+    const Trial tried = trial(quick, sample); if (getenv("LW_V")) fprintf(stderr, "frozen %d tight %d taps %d: %.3f bits\n", other.params.frozen, other.params.tight, other.params.taps, double(tried.cost) / 65536 / double(sample.shape.size()));
+    if (cost != ~u64(0) && tried.cost > cost / 100 * (100 - percent)) return;
+    cost = tried.cost;
+    best = other;
+  };
+  for (const i32 frozen : sets) compare(with(frozen, tights[0], taps.back()), 1);
+  if (taps.size() > 1) {
+    cost = ~u64(0);
+    const i32 frozen = best.params.frozen;
+    compare(with(frozen, tights[0], 0), 0);
+    compare(with(frozen, tights[0], params.taps), u64(params.gain));
+  }
+  for (size_t i = 1; i < tights.size(); ++i)
+    compare(with(best.params.frozen, tights[i], best.params.taps), 1);
+  return best;
+}
+
+void Pyramid::write(Writer& side) const {
+  side.put(u8(params.frozen));
+  side.put(u8(params.tight));
+  side.put(u8(params.taps));
+}
+
+Pyramid Pyramid::read(const Shape& shape, Reader& side) const {
+  Pyramid result = *this;
+  result.params.frozen = side.get<u8>();
+  result.params.tight = side.get<u8>();
+  result.params.taps = side.get<u8>();
+  if (result.params.frozen >> shape.rank() != 0 || result.params.tight > 2 ||
+      size_t(result.params.taps) > kMostTaps)
+    fail_corrupt("settings of the pyramid");
+  return result;
 }
 
 }  // namespace leeway

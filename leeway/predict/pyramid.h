@@ -8,10 +8,12 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "leeway/core/export.h"
 #include "leeway/core/stage.h"
+#include "leeway/predict/least_squares.h"
 #include "leeway/predict/polyphase.h"
 
 namespace leeway {
@@ -43,15 +45,21 @@ struct Pyramid {
   static constexpr Kind kKind = Kind::predictor;
   static constexpr u64 kChunkValues = 3 << 21;
   struct Params {
-    i32 frozen = 0;
-    double alpha = 1;
-    double beta = 1;
+    i32 frozen = -1;
+    i32 tight = -1;
+    i32 taps = 12;
+    i32 every = 8;
+    i32 gain = 4;
     void fields(auto&& field) {
-      field("frozen", frozen, 0, 255, "axes that are not interpolated, as bits, the slowest first");
-      field("alpha", alpha, 1, 4, "bound of a level over that of the next coarser one");
-      field("beta", beta, 1, 16, "bound of the finest level over the smallest of all levels");
+      field("frozen", frozen, -1, 255,
+            "axes that are not interpolated, as bits, the slowest axis first; -1: chosen by trial");
+      field("tight", tight, -1, 2, "how much smaller the bounds of coarse levels are; -1: by trial");
+      field("taps", taps, 0, i32(kMostTaps), "known values whose weights are learned");
+      field("every", every, 1, 64, "of so many values, one is learned from");
+      field("gain", gain, 0, 99, "percent that learning must save in a trial to be used");
     }
   } params;
+  size_t first_level = 0;  // what the finest level counts as, if coarser ones are tried alone
 
   template <class T, class Visit>
   void walk(Field<T> field, Visit&& visit) const {
@@ -61,6 +69,12 @@ struct Pyramid {
   template <class T, class Visit>
   void walk(const View& source, Field<T> field, Visit&& visit) const;
 
+  // With all settings given: by trials on samples of an array, or as an encoder has written them.
+  using Try = std::function<Trial(const Pyramid&, const Sample&)>;
+  LEEWAY_EXPORT Pyramid settled(const Shape& shape, const Try& trial) const;
+  LEEWAY_EXPORT void write(Writer& side) const;
+  LEEWAY_EXPORT Pyramid read(const Shape& shape, Reader& side) const;
+
   // The bound of a level as a part of the finest one's.
   LEEWAY_EXPORT double tightening(size_t level) const;
 
@@ -69,6 +83,7 @@ struct Pyramid {
   LEEWAY_EXPORT void walk_rows(const Polyphase& layout, double step, C* numbers,
                                PyramidRows<C>& rows) const;
   LEEWAY_EXPORT Polyphase layout_of(const Shape& shape) const;
+  bool unchanged_by(const Shape& shape, const Try& trial) const;
 };
 
 // A prediction as the quantizer wants it: integers are rounded, and kept in range.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "leeway/core/distance.h"
+#include "leeway/core/log2.h"
 #include "leeway/core/stage.h"
 
 namespace leeway {
@@ -183,6 +184,13 @@ class Dual final : public Transform<T> {
   P predictor_;
 };
 
+// A predictor that finds its settings by trials and writes them beside the codes.
+template <class P>
+concept SettledPredictor = requires(const P p, Writer& side, Reader& in) {
+  p.write(side);
+  { p.read(Shape(), in) } -> std::same_as<P>;
+};
+
 // Predict from reconstructed values, quantize the difference. Patches stand in the order of the
 // walk.
 template <class T, class P, class Q>
@@ -194,22 +202,28 @@ class Feedback final : public Transform<T> {
       : predictor_(std::move(predictor)), quantizer_(std::move(quantizer)) {}
 
   double forward(const View& source, Field<T> field, double bound, std::span<const u8> special,
-                 CodeSink<Code<T>>& sink, Patches<T>& exact, Writer&) const override {
+                 CodeSink<Code<T>>& sink, Patches<T>& exact, Writer& side) const override {
     Quantize visit(quantizer_, bound, special, sink, exact);
-    if constexpr (requires { predictor_.walk(source, field, visit); }) {
-      predictor_.walk(source, field, visit);
+    if constexpr (SettledPredictor<P>) {
+      const P settled = predictor_.settled(field.shape, [&](const P& candidate, const Sample& part) {
+        return try_on(candidate, part, source, bound, special);
+      });
+      settled.write(side);
+      walk(settled, source, field, visit);
     } else {
-      if (!is_in_place(source, field)) gather(source, field.data);
-      predictor_.walk(field, visit);
+      walk(predictor_, source, field, visit);
     }
     visit.flush();
     sink.finish();
     return visit.max_error;
   }
   void backward(Field<T> field, double bound, CodeSource<Code<T>>& source, const Patches<T>& exact,
-                Reader&) const override {
+                Reader& side) const override {
     Recover visit(quantizer_, bound, source, field.size(), exact);
-    predictor_.walk(field, visit);
+    if constexpr (SettledPredictor<P>)
+      predictor_.read(field.shape, side).walk(field, visit);
+    else
+      predictor_.walk(field, visit);
   }
   u64 chunk_values() const override { return preferred_chunk<P>(); }
 
@@ -345,6 +359,81 @@ class Feedback final : public Transform<T> {
       ++done;
     }
   };
+
+  // Only counts what codes would cost.
+  struct Estimate : Visitor {
+    using Visitor::done, Visitor::grid, Visitor::sizes_of;
+    static constexpr size_t kContexts = 64, kBins = 64;
+    std::span<const u8> special;
+    Trial trial;
+    std::array<Code<T>, kMostCodes> codes;
+    std::array<u8, kMostCodes> own_sizes;
+    std::array<std::array<u32, kBins>, kContexts> counts{};
+
+    Estimate(const Q& q, double e, std::span<const u8> flags) : Visitor(q, e), special(flags) {}
+    bool decodes() const { return false; }
+    const u8* special_values() const { return special.empty() ? nullptr : special.data(); }
+    void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
+             const u8* flags, u8* sizes) {
+      for (size_t i = 0; i < count; ++i) {
+        const T original = values[i];
+        if (flags && flags[i]) {
+          codes[i] = 0;
+          values[i] = grid.recover(predicted[i], 0);
+        } else if (!grid.quantize(values[i], predicted[i], codes[i])) {
+          codes[i] = kExactCode<Code<T>>;
+        } else {
+          trial.unchanged = trial.unchanged && bits_of(original) == bits_of(values[i]);
+        }
+      }
+      u8* const known = sizes ? sizes : own_sizes.data();
+      sizes_of({codes.data(), count}, known);
+      for (size_t i = 0; i < count; ++i) {
+        const u8 size = known[i];
+        trial.coded += size > 0;
+        // Beyond 32 only the octave is modelled, the rest are bits.
+        const int octave = size < 32 ? 0 : std::bit_width(size) - 5;
+        trial.cost += u64(octave > 0 ? octave + 4 : 0) << 16;
+        ++counts[contexts ? contexts[i] % kContexts : 0][size < 32 ? size : size_t(31 + octave)];
+      }
+    }
+    Trial result() {
+      trial.cost += trial.coded << 16;  // signs
+      for (const auto& bins : counts) {
+        u64 total = 0;
+        for (const u32 n : bins) total += n;
+        if (total == 0) continue;
+        for (const u32 n : bins)
+          if (n > 0) trial.cost += n * (log2_of(total) - std::min(log2_of(total), log2_of(n)));
+      }
+      return trial;
+    }
+  };
+
+  Trial try_on(const P& candidate, const Sample& part, const View& source, double bound,
+               std::span<const u8> special) const {
+    const auto cut = [&](const View& whole) {
+      View view(whole.at(part.first), whole.dtype, part.shape, whole.strides);
+      for (size_t axis = 0; axis < part.shape.rank(); ++axis)
+        view.strides[axis] *= std::ptrdiff_t(part.step[axis]);
+      return view;
+    };
+    Buffer<T> values(size_t(part.shape.size()));
+    Buffer<u8> flags(special.empty() ? 0 : values.size());
+    if (!special.empty()) gather(cut(view_of(special.data(), source.shape)), flags.data());
+    auto visit = std::make_unique<Estimate>(quantizer_, bound, std::span<const u8>(flags));
+    walk(candidate, cut(source), Field<T>{values.data(), part.shape}, *visit);
+    return visit->result();
+  }
+
+  static void walk(const P& predictor, const View& source, Field<T> field, auto& visit) {
+    if constexpr (requires { predictor.walk(source, field, visit); }) {
+      predictor.walk(source, field, visit);
+    } else {
+      if (!is_in_place(source, field)) gather(source, field.data);
+      predictor.walk(field, visit);
+    }
+  }
 
   static constexpr size_t kStretch = 16;  // values done one by one before the fast loop is tried again
   P predictor_;
