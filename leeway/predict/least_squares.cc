@@ -9,9 +9,18 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
+#ifndef LEEWAY_PREDICT_LEAST_SQUARES_LIMIT
+#define LEEWAY_PREDICT_LEAST_SQUARES_LIMIT
+namespace leeway {
+inline constexpr double kUsable = 1e6;  // steps
+}
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr size_t kBatch = LeastSquares<float>::kBatch;
 
 template <class C>
 void weighted_sum(const C* const* taps, const C* weights, size_t k, const C* guess, C guess_weight,
@@ -59,19 +68,104 @@ void weighted_sum_f64(const double* const* taps, const double* weights, size_t k
   weighted_sum(taps, weights, k, guess, guess_weight, count, out);
 }
 
-// Sum of a[i] * b[i] over 64 values: eight sums side by side, then those from the outside in.
+// For eight values: taps and, last, the value itself, less the guess, in steps; the taps also with a
+// weight. What is far off or no number teaches nothing.
 template <class C>
-double product_of(const C* HWY_RESTRICT a, const C* HWY_RESTRICT b) {
-  C s[8] = {};
-  for (size_t i = 0; i < 64; i += 8)
-    for (size_t l = 0; l < 8; ++l) s[l] += a[i + l] * b[i + l];
-  return double((s[0] + s[4]) + (s[2] + s[6])) + double((s[1] + s[5]) + (s[3] + s[7]));
+void differences(const C* const* taps, size_t k, const C* guess, const C* values, const C* weight,
+                 size_t first, C inverse_step, C* plain, C* weighted) {
+  const hn::CappedTag<C, 8> d;
+  const auto scale = hn::Set(d, inverse_step), most = hn::Set(d, C(kUsable));
+  for (size_t lane = 0; lane < 8; lane += hn::Lanes(d)) {
+    const auto g = hn::LoadU(d, guess + first + lane), w = hn::LoadU(d, weight + lane);
+    for (size_t t = 0; t <= k; ++t) {
+      const C* from = (t < k ? taps[t] : values) + first + lane;
+      const auto raw = hn::Mul(hn::Sub(hn::LoadU(d, from), g), scale);
+      const auto difference = hn::IfThenElseZero(hn::Lt(hn::Abs(raw), most), raw);
+      hn::StoreU(difference, d, plain + t * kBatch + lane);
+      if (t < k) hn::StoreU(hn::Mul(difference, w), d, weighted + t * kBatch + lane);
+    }
+  }
 }
+void differences_f32(const float* const* taps, size_t k, const float* guess, const float* values,
+                     const float* weight, size_t first, float inverse_step, float* plain,
+                     float* weighted) {
+  differences(taps, k, guess, values, weight, first, inverse_step, plain, weighted);
+}
+void differences_f64(const double* const* taps, size_t k, const double* guess,
+                     const double* values, const double* weight, size_t first,
+                     double inverse_step, double* plain, double* weighted) {
+  differences(taps, k, guess, values, weight, first, inverse_step, plain, weighted);
+}
+
+// Solves the n equations in `a`, whose upper right half and n + 1 columns are filled in, by
+// Cholesky's elimination; says false if there is no solution. Rows are kMostTaps + 8 long.
+bool solve(double* a, size_t n, double* x) {
+  constexpr size_t pitch = kMostTaps + 8;
+  for (size_t r = 0; r < n; ++r) {
+    double* HWY_RESTRICT row = a + r * pitch;
+    if (!(row[r] > 0)) return false;
+    const double inverse = 1 / row[r];
+    for (size_t s = r + 1; s < n; ++s) {
+      double* HWY_RESTRICT other = a + s * pitch;
+      const double factor = row[s] * inverse;
+      for (size_t c = s; c <= n; ++c) other[c] -= factor * row[c];
+    }
+  }
+  for (size_t r = n; r-- > 0;) {
+    const double* row = a + r * pitch;
+    double s = row[n];
+    for (size_t c = r + 1; c < n; ++c) s -= row[c] * x[c];
+    x[r] = s / row[r];
+  }
+  return true;
+}
+
+// Adds the sums of weighted[r][i] * plain[c][i] for the pairs r <= c, each as eight sums side by
+// side, i mod 8, and then those from the outside in. Two rows by four columns at a time; there are
+// rows enough behind the last for that.
 template <class C>
 void add_products(const C* plain, const C* weighted, size_t k, double* sums) {
-  for (size_t r = 0; r < k; ++r)
-    for (size_t c = r; c <= k; ++c)
-      sums[r * (k + 1) + c] += product_of(weighted + 64 * r, plain + 64 * c);
+  constexpr size_t kRows = 2, kColumns = 4;
+  const hn::CappedTag<C, 8> d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t r = 0; r < k; r += kRows) {
+    const C* a = weighted + kBatch * r;
+    for (size_t c = r; c <= k; c += kColumns) {
+      const C* b = plain + kBatch * c;
+      HWY_ALIGN C part[kRows][kColumns][8];
+      for (size_t lane = 0; lane < 8; lane += lanes) {
+        auto s00 = hn::Zero(d), s01 = s00, s02 = s00, s03 = s00;
+        auto s10 = s00, s11 = s00, s12 = s00, s13 = s00;
+        for (size_t i = lane; i < kBatch; i += 8) {
+          const auto a0 = hn::LoadU(d, a + i), a1 = hn::LoadU(d, a + kBatch + i);
+          const auto b0 = hn::LoadU(d, b + i), b1 = hn::LoadU(d, b + kBatch + i);
+          const auto b2 = hn::LoadU(d, b + 2 * kBatch + i), b3 = hn::LoadU(d, b + 3 * kBatch + i);
+          s00 = hn::Add(s00, hn::Mul(a0, b0));
+          s01 = hn::Add(s01, hn::Mul(a0, b1));
+          s02 = hn::Add(s02, hn::Mul(a0, b2));
+          s03 = hn::Add(s03, hn::Mul(a0, b3));
+          s10 = hn::Add(s10, hn::Mul(a1, b0));
+          s11 = hn::Add(s11, hn::Mul(a1, b1));
+          s12 = hn::Add(s12, hn::Mul(a1, b2));
+          s13 = hn::Add(s13, hn::Mul(a1, b3));
+        }
+        hn::StoreU(s00, d, part[0][0] + lane);
+        hn::StoreU(s01, d, part[0][1] + lane);
+        hn::StoreU(s02, d, part[0][2] + lane);
+        hn::StoreU(s03, d, part[0][3] + lane);
+        hn::StoreU(s10, d, part[1][0] + lane);
+        hn::StoreU(s11, d, part[1][1] + lane);
+        hn::StoreU(s12, d, part[1][2] + lane);
+        hn::StoreU(s13, d, part[1][3] + lane);
+      }
+      for (size_t y = 0; y < kRows && r + y < k; ++y)
+        for (size_t x = 0; x < kColumns && c + x <= k; ++x) {
+          const C* s = part[y][x];
+          sums[(r + y) * (k + 1) + c + x] += double(((s[0] + s[4]) + (s[2] + s[6])) +
+                                                    ((s[1] + s[5]) + (s[3] + s[7])));
+        }
+    }
+  }
 }
 void add_products_f32(const float* plain, const float* weighted, size_t k, double* sums) {
   add_products(plain, weighted, k, sums);
@@ -91,6 +185,26 @@ HWY_EXPORT(weighted_sum_f32);
 HWY_EXPORT(weighted_sum_f64);
 HWY_EXPORT(add_products_f32);
 HWY_EXPORT(add_products_f64);
+HWY_EXPORT(differences_f32);
+HWY_EXPORT(differences_f64);
+HWY_EXPORT(solve);
+
+template <class C>
+C usable(C difference) {
+  return std::abs(difference) < C(kUsable) ? difference : C(0);
+}
+void differences(const float* const* taps, size_t k, const float* guess, const float* values,
+                 const float* weight, size_t first, float inverse_step, float* plain,
+                 float* weighted) {
+  HWY_DYNAMIC_DISPATCH(differences_f32)
+  (taps, k, guess, values, weight, first, inverse_step, plain, weighted);
+}
+void differences(const double* const* taps, size_t k, const double* guess, const double* values,
+                 const double* weight, size_t first, double inverse_step, double* plain,
+                 double* weighted) {
+  HWY_DYNAMIC_DISPATCH(differences_f64)
+  (taps, k, guess, values, weight, first, inverse_step, plain, weighted);
+}
 
 void weighted_sum(const float* const* taps, const float* weights, size_t k, const float* guess,
                   float guess_weight, size_t count, float* out) {
@@ -108,14 +222,14 @@ void add_products(const double* plain, const double* weighted, size_t k, double*
 }
 constexpr double kMemory = 3072;    // samples that count
 constexpr double kInherited = 512;  // samples taken over from a coarser level
-constexpr size_t kSolveEvery = 256;
+constexpr size_t kSolveEvery = 512;
 constexpr double kRidge = 1e-5, kRidgeStep = 1e-4;
 
 }  // namespace
 
 template <class C>
 LeastSquares<C>::LeastSquares(size_t taps)
-    : taps_(taps), plain_(taps + 1), weighted_(taps), sums_(taps * (taps + 1)) {}
+    : taps_(taps), plain_(taps + 1 + 4), weighted_(taps + 1), sums_(taps * (taps + 1)) {}
 
 template <class C>
 void LeastSquares<C>::inherit(const LeastSquares& other) {
@@ -132,24 +246,14 @@ template <class C>
 void LeastSquares<C>::sample(const C* const* taps, const C* guess, const C* predicted,
                              const C* values, const float* expected, size_t first,
                              C inverse_step) {
-  // Differences in steps; what is far off or no number teaches nothing.
-  const auto usable = [](C d) { return std::abs(d) < C(1e6) ? d : C(0); };
   std::array<C, kSampleGroup> weight;
-  C* y = plain_[taps_].data() + waiting_;
   for (size_t i = 0; i < kSampleGroup; ++i) {
     const C error = usable((values[first + i] - predicted[first + i]) * inverse_step);
     const C e = usable(C(expected[first + i]));
     weight[i] = 1 / (C(0.5) * error * error + C(4) * e * e + C(0.25));
-    y[i] = usable((values[first + i] - guess[first + i]) * inverse_step);
   }
-  for (size_t k = 0; k < taps_; ++k) {
-    C *plain = plain_[k].data() + waiting_, *weighted = weighted_[k].data() + waiting_;
-    const C *tap = taps[k] + first, *g = guess + first;
-    for (size_t i = 0; i < kSampleGroup; ++i) {
-      plain[i] = usable((tap[i] - g[i]) * inverse_step);
-      weighted[i] = plain[i] * weight[i];
-    }
-  }
+  differences(taps, taps_, guess, values, weight.data(), first, inverse_step,
+              plain_[0].data() + waiting_, weighted_[0].data() + waiting_);
   waiting_ += kSampleGroup;
   if (waiting_ == kBatch) add_batch();
 }
@@ -170,37 +274,23 @@ void LeastSquares<C>::add_batch() {
   }
 }
 
-// Cholesky's decomposition, with a little added to the diagonal.
 template <class C>
 void LeastSquares<C>::solve() {
-  const size_t n = taps_;
-  std::array<std::array<double, kMostTaps>, kMostTaps> l;
+  constexpr size_t pitch = kMostTaps + 8;
+  std::array<double, kMostTaps * pitch> a;
   std::array<double, kMostTaps> x;
-  const auto sum = [&](size_t r, size_t c) { return sums_[r * (n + 1) + c]; };
+  const size_t n = taps_;
   for (size_t r = 0; r < n; ++r) {
-    for (size_t c = 0; c <= r; ++c) {
-      double s = sum(c, r);
-      if (c == r) s += kRidge * s + kRidgeStep * known_;
-      for (size_t k = 0; k < c; ++k) s -= l[r][k] * l[c][k];
-      if (c < r)
-        l[r][c] = s / l[c][c];
-      else if (s > 0)
-        l[r][r] = std::sqrt(s);
-      else
-        return;  // keep what was known
-    }
-    double s = sum(r, n);
-    for (size_t k = 0; k < r; ++k) s -= l[r][k] * x[k];
-    x[r] = s / l[r][r];
+    std::copy_n(sums_.data() + r * (n + 1) + r, n + 1 - r, a.data() + r * pitch + r);
+    // A little more on the diagonal, so that there is a solution, and a small one.
+    a[r * pitch + r] += kRidge * a[r * pitch + r] + kRidgeStep * known_;
   }
+  if (!HWY_DYNAMIC_DISPATCH(solve)(a.data(), n, x.data())) return;  // keep what was known
   double total = 0;
-  for (size_t r = n; r-- > 0;) {
-    double s = x[r];
-    for (size_t k = r + 1; k < n; ++k) s -= l[k][r] * x[k];
-    x[r] = s / l[r][r];
-    total += x[r];
+  for (size_t k = 0; k < n; ++k) {
+    weights_[k] = C(x[k]);
+    total += x[k];
   }
-  for (size_t k = 0; k < n; ++k) weights_[k] = C(x[k]);
   guess_weight_ = C(1 - total);
   ready_ = true;
 }

@@ -14,12 +14,13 @@
 
 namespace leeway {
 
-inline constexpr size_t kMostTaps = 32;
+inline constexpr size_t kMostTaps = 64;
 
 template <class C>
 class LeastSquares {
  public:
   static constexpr size_t kSampleGroup = 8;  // samples are taken side by side
+  static constexpr size_t kBatch = 128;      // samples added up together
 
   explicit LeastSquares(size_t taps);
 
@@ -35,7 +36,6 @@ class LeastSquares {
   void apply(const C* const* taps, const C* guess, size_t count, C* out) const;
 
  private:
-  static constexpr size_t kBatch = 64;  // samples added up together
   void add_batch();
   void solve();
 
@@ -46,7 +46,8 @@ class LeastSquares {
   bool ready_ = false;
   std::array<C, kMostTaps> weights_{};
   C guess_weight_ = 1;
-  // Rows: the taps less the guess, then the value less the guess; and the same with weights.
+  // Rows: the taps less the guess, then the value less the guess; and the taps with weights. Some
+  // more for the vector code.
   std::vector<std::array<C, kBatch>> plain_, weighted_;
   std::vector<double> sums_;  // (taps + 1) columns for each tap
 };

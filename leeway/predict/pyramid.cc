@@ -600,7 +600,7 @@ Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
 
   const bool thorough = params.gain == 0;
   const Sample sample = sample_of(
-      shape, std::clamp<u64>(shape.size() / (thorough ? 32 : 128), 4096, thorough ? 131072 : 24576));
+      shape, std::clamp<u64>(shape.size() / (thorough ? 64 : 128), 4096, thorough ? 65536 : 24576));
   Pyramid best = with(sets[0], tights[0], taps[0]);
   u64 cost = ~u64(0);
   const auto compare = [&](const Pyramid& other, u64 percent) {
