@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 
 #include "leeway/predict/stencil.h"
@@ -33,13 +32,11 @@ struct RowInput {
   C inverse;     // 1 / step
 };
 
-struct ContextInput {
+// Rows of sizes of codes: those of the values interpolated from, then those of rows and slices
+// before.
+struct Known {
   std::array<const u8*, kMostKnown> sizes;
-  size_t known;  // how many of them
-  const float* activity;
-  size_t count;  // of values
-  float activity_weight, size_weight;
-  u32 first;     // context
+  size_t near, all;  // how many
 };
 
 }  // namespace leeway::pyramid
@@ -148,30 +145,41 @@ void blend_f64(const RowInput<double>& in, size_t axes, double* predicted, float
   blend(in, axes, predicted, activity);
 }
 
-// From the activity and the sizes of codes around, the size to expect, and its class in half
-// octaves.
-void expect(const ContextInput& in, float* HWY_RESTRICT expected, u8* HWY_RESTRICT contexts) {
+// Means of the sizes of codes around: `near` of the first ones, `before` of the others. Rows have
+// room behind them, so that the last vector may reach over the end.
+void average(const Known& known, size_t count, float* HWY_RESTRICT near,
+             float* HWY_RESTRICT before) {
   const hn::CappedTag<float, 8> d;
   const hn::RebindToSigned<decltype(d)> di;
-  const hn::RebindToUnsigned<decltype(d)> du;
   const hn::Rebind<u16, decltype(d)> d16;
   const hn::Rebind<u8, decltype(d)> d8;
-  const auto one = [&](size_t i) HWY_ATTR {
+  const auto mean = [&](size_t first, size_t end, size_t i) HWY_ATTR {
     auto sum = hn::Zero(d16);
-    for (size_t k = 0; k < in.known; ++k)
-      sum = hn::Add(sum, hn::PromoteTo(d16, hn::LoadU(d8, in.sizes[k] + i)));
-    const auto sizes = hn::ConvertTo(d, hn::PromoteTo(di, sum));
-    const auto activity = hn::LoadU(d, in.activity + i);
-    const auto size = hn::Add(hn::Add(hn::Mul(activity, hn::Set(d, in.activity_weight)),
-                                      hn::Mul(sizes, hn::Set(d, in.size_weight))),
-                              hn::Set(d, 0x1p-7f));
+    for (size_t k = first; k < end; ++k)
+      sum = hn::Add(sum, hn::PromoteTo(d16, hn::LoadU(d8, known.sizes[k] + i)));
+    const float scale = end > first ? 1 / float(end - first) : 0.0f;
+    return hn::Mul(hn::ConvertTo(d, hn::PromoteTo(di, sum)), hn::Set(d, scale));
+  };
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+    hn::StoreU(mean(0, known.near, i), d, near + i);
+    hn::StoreU(mean(known.near, known.all, i), d, before + i);
+  }
+}
+
+// The class of an expected size, in half octaves; nothing is expected to be below 2^-7.
+void classify(float* HWY_RESTRICT expected, size_t count, u32 first, u8* HWY_RESTRICT contexts) {
+  const hn::CappedTag<float, 8> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::Rebind<u8, decltype(d)> d8;
+  const auto least = hn::Set(d, 0x1p-7f);
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+    const auto raw = hn::LoadU(d, expected + i);
+    const auto size = hn::IfThenElse(hn::Lt(raw, least), least, raw);
     hn::StoreU(size, d, expected + i);
     const auto octave = hn::Sub(hn::ShiftRight<22>(hn::BitCast(du, size)), hn::Set(du, 240));
-    const auto context = hn::Add(hn::Min(octave, hn::Set(du, 31)), hn::Set(du, in.first));
+    const auto context = hn::Add(hn::Min(octave, hn::Set(du, 31)), hn::Set(du, first));
     hn::StoreU(hn::U8FromU32(context), d8, contexts + i);
-  };
-  // Rows have room behind them, so that the last vector may reach over the end.
-  for (size_t i = 0; i < in.count; i += hn::Lanes(d)) one(i);
+  }
 }
 }  // namespace leeway::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -183,7 +191,8 @@ namespace {
 
 HWY_EXPORT(blend_f32);
 HWY_EXPORT(blend_f64);
-HWY_EXPORT(expect);
+HWY_EXPORT(average);
+HWY_EXPORT(classify);
 
 void blend(const RowInput<float>& in, size_t axes, float* predicted, float* activity) {
   HWY_DYNAMIC_DISPATCH(blend_f32)(in, axes, predicted, activity);
@@ -194,7 +203,13 @@ void blend(const RowInput<double>& in, size_t axes, double* predicted, float* ac
 constexpr size_t kGroup = LeastSquares<float>::kSampleGroup;
 constexpr size_t kLearnedLevels = 3;
 constexpr u32 kTopContexts = 192;
-constexpr float kActivityWeight = 0.2f;
+
+// The error to expect, in steps: from the activity of the stencil and the sizes of codes around.
+// Features: activity, near sizes, sizes before, 1.
+struct Expectation {
+  LeastSquares<float> squares{4};
+  size_t rows = 0;
+};
 
 template <class C>
 struct Learner {
@@ -217,6 +232,8 @@ class Walk {
         sizes_(layout.size() + 16),
         learners_((layout.levels().size() + 2) << kMaxActive) {
     std::fill(sizes_.begin(), sizes_.end(), u8(0));
+    expectations_.resize(learners_.size());
+    ones_.fill(1);
   }
 
   void run() {
@@ -251,17 +268,14 @@ class Walk {
       for (size_t x = 0; x < part.length(); x += kMostCodes) {
         const size_t count = std::min(kMostCodes, part.length() - x);
         const size_t at = place(part, row) + x;
-        size_t known = 0;
-        const size_t axes = guess_row(level, part, index, row, x, count, known);
-        find_known(part, index, at, known);
-        context_.known = std::min(known, kMostKnown);
-        context_.count = count;
-        context_.size_weight = 1 / float(std::max<size_t>(1, context_.known));
-        context_.activity = activity_.data();
-        context_.activity_weight = kActivityWeight;
-        context_.first = axes == 0 ? kTopContexts
-                                   : u32(32 * (std::min<size_t>(level, 2) * 2 + (axes > 1)));
-        HWY_DYNAMIC_DISPATCH(expect)(context_, expected_.data(), contexts_.data());
+        known_ = {};
+        const size_t axes = guess_row(level, part, index, row, x, count);
+        find_known(part, index, at);
+        const u32 first = axes == 0 ? kTopContexts
+                                    : u32(32 * (std::min<size_t>(level, 2) * 2 + (axes > 1)));
+        Expectation& expectation = expectations_[level << kMaxActive | part.odd];
+        expect(expectation, count);
+        HWY_DYNAMIC_DISPATCH(classify)(expected_.data(), count, first, contexts_.data());
         const C* predicted = guess_.data();
         if (learner) {
           find_taps(*learner, index, x);
@@ -272,6 +286,7 @@ class Walk {
         }
         rows_.row(at, count, predicted, contexts_.data(), sizes_.data() + at);
         if (learner) learn(*learner, predicted, numbers_ + at, count);
+        learn_sizes(expectation, sizes_.data() + at, count);
       }
       pad(part, row);
       size_t axis = rank_ - 1;
@@ -283,7 +298,7 @@ class Walk {
   // The first guess of a row: interpolated, or from the slices before if nothing in this one is
   // known. Says along how many axes, and notes where the sizes of codes are known.
   size_t guess_row(size_t level, const Part& part, const Extents& index, size_t row, size_t x,
-                   size_t count, size_t& known) {
+                   size_t count) {
     if (part.odd == 0) {
       guess_from_slices(place(part, row) + x, count);
       std::fill_n(activity_.data(), count, 0.0f);
@@ -298,8 +313,8 @@ class Walk {
         const size_t at = place(side, row) + x;
         const C* b = numbers_ + at;
         in.axes[axes++] = {b - 1, b, b + 1, b + 2};
-        context_.sizes[known++] = sizes_.data() + at;
-        context_.sizes[known++] = sizes_.data() + at + 1;
+        known_.sizes[known_.all++] = sizes_.data() + at;
+        known_.sizes[known_.all++] = sizes_.data() + at + 1;
         continue;
       }
       size_t stride = side.pitch;
@@ -322,10 +337,11 @@ class Walk {
       if (!a) a = ghost(b, c == b ? nullptr : c, d);
       if (!d) d = ghost(c, b, a);
       in.axes[axes++] = {a, b, c, d};
-      context_.sizes[known++] = sizes_.data() + here;
-      if (j + 1 < n) context_.sizes[known++] = sizes_.data() + here + stride;
+      known_.sizes[known_.all++] = sizes_.data() + here;
+      if (j + 1 < n) known_.sizes[known_.all++] = sizes_.data() + here + stride;
     }
     blend(in, axes, guess_.data(), activity_.data());
+    known_.near = known_.all;
     return axes;
   }
 
@@ -349,21 +365,43 @@ class Walk {
   }
 
   // Sizes of codes known in rows and slices before; near ones count twice.
-  void find_known(const Part& part, const Extents& index, size_t at, size_t& known) {
+  void find_known(const Part& part, const Extents& index, size_t at) {
     const u8* sizes = sizes_.data() + at;
     size_t stride = part.pitch;
     for (size_t axis = rank_ - 1; axis-- > 0; stride *= part.extents[axis]) {
       if (index[axis] == 0) continue;
       for (const std::ptrdiff_t x : {0, 0, -1, 1})
-        context_.sizes[known++] = sizes - std::ptrdiff_t(stride) + x;
+        known_.sizes[known_.all++] = sizes - std::ptrdiff_t(stride) + x;
     }
     stride = layout_.slice_size();
     for (size_t axis = layout_.slices().rank(); axis-- > 0;
          stride *= size_t(layout_.slices()[axis])) {
-      if (index_[axis] == 0 || known + 3 > kMostKnown) continue;
-      context_.sizes[known++] = sizes - stride;
-      context_.sizes[known++] = sizes - stride;
-      if (index_[axis] > 1) context_.sizes[known++] = sizes - 2 * stride;
+      if (index_[axis] == 0 || known_.all + 3 > kMostKnown) continue;
+      known_.sizes[known_.all++] = sizes - stride;
+      known_.sizes[known_.all++] = sizes - stride;
+      if (index_[axis] > 1) known_.sizes[known_.all++] = sizes - 2 * stride;
+    }
+  }
+
+  void expect(Expectation& expectation, size_t count) {
+    HWY_DYNAMIC_DISPATCH(average)(known_, count, near_.data(), before_.data());
+    if (expectation.squares.is_ready()) {
+      expectation.squares.apply(features(), zeros_.data(), count, expected_.data());
+      return;
+    }
+    const float near = known_.all > 0 ? float(known_.near) / float(known_.all) : 0.0f;
+    for (size_t i = 0; i < count; ++i)
+      expected_[i] = 0.2f * activity_[i] + near * near_[i] + (1 - near) * before_[i];
+  }
+  const float* const* features() {
+    features_ = {activity_.data(), near_.data(), before_.data(), ones_.data()};
+    return features_.data();
+  }
+  void learn_sizes(Expectation& expectation, const u8* sizes, size_t count) {
+    for (size_t g = expectation.rows++ * 5 % 8; (g + 1) * kGroup <= count; g += 8) {
+      for (size_t i = g * kGroup; i < (g + 1) * kGroup; ++i) float_sizes_[i] = float(sizes[i]);
+      expectation.squares.sample(features(), zeros_.data(), expected_.data(), float_sizes_.data(),
+                                 expected_.data(), g * kGroup, 1.0f);
     }
   }
 
@@ -459,9 +497,11 @@ class Walk {
   C inverse_ = 1;     // of the level's step
   // About the row; vector code may write a little behind the end.
   std::array<C, kMostCodes> guess_, predicted_;
-  std::array<float, kMostCodes + 16> activity_{}, expected_;
+  std::array<float, kMostCodes + 16> activity_{}, near_, before_, ones_, zeros_{}, expected_, float_sizes_;
+  std::array<const float*, 4> features_;
+  std::vector<Expectation> expectations_;
   std::array<u8, kMostCodes + 16> contexts_;
-  ContextInput context_{};
+  Known known_{};
   std::array<std::array<C, kMostCodes>, 3 * kMaxActive> ghosts_;  // rows outside the array
   std::array<const C*, kMostTaps> taps_;
   std::vector<std::optional<Learner<C>>> learners_;  // by level and class
@@ -526,44 +566,54 @@ double Pyramid::tightening(size_t level) const {
   return 1 / std::min(factor, beta);
 }
 
-// Whether the array looks as if these settings had made it: then they leave it as it is. The values
-// that a walk visits first, those of the coarse levels, are tried alone.
+// Whether the array looks as if these settings had made it: then they leave it as it is. What a
+// walk visits first is tried: the coarse levels of the first slice, then more and more slices, up
+// to the whole of a small array; of a large one until enough values have a code that is not 0.
 bool Pyramid::unchanged_by(const Shape& shape, const Try& trial) const {
-  constexpr u64 kFew = 512, kMany = u64(1) << 15, kEnough = 32;
-  Pyramid coarse = *this;
+  constexpr u64 kFew = 512, kMany = u64(1) << 16, kEnough = 256;
   const size_t rank = shape.rank();
-  const auto all = (1 << rank) - 1;
-  const bool flat = (params.frozen & all) == all;
-  u64 last = 0;
-  for (size_t shift = 40;; --shift) {
-    std::array<u64, kMaxRank> extents{};
-    Sample sample;
-    u64 size = 1;
-    bool whole = true;
-    for (size_t axis = 0; axis < rank; ++axis) {
-      const bool frozen = params.frozen >> axis & 1;
-      const u64 most = flat ? (axis + 1 == rank ? u64(1) << (40 - shift)
-                                                : axis + 2 == rank ? u64(2) : u64(1))
-                            : u64(1);
-      const bool strided = !frozen && !flat;
-      sample.step[axis] = strided ? u64(1) << shift : 1;
-      extents[axis] = strided ? (shape[axis] - 1) / sample.step[axis] + 1
-                              : std::min(shape[axis], most);
-      whole = whole && extents[axis] == shape[axis];
-      size *= extents[axis];
+  std::array<u64, kMaxRank> extents{};
+  std::array<u64, kMaxRank> steps;
+  steps.fill(1);
+  enum { no, perhaps, yes } answer = perhaps;
+  const auto ask = [&](size_t first_level) {
+    Pyramid part = *this;
+    part.first_level = first_level;
+    const Shape tried(std::span<const u64>(extents).first(rank));
+    const Trial result = trial(part, {tried, {}, steps});
+    const bool enough = tried == shape || (result.coded >= kEnough && shape.size() > kMany);
+    answer = !result.unchanged ? no : enough ? yes : perhaps;
+  };
+  const auto size = [&] { return Shape(std::span<const u64>(extents).first(rank)).size(); };
+
+  const bool flat = params.frozen == (1 << rank) - 1;
+  if (!flat) {
+    // Level by level, all at once at first.
+    size_t shift = 40;
+    const auto stride = [&] {
+      for (size_t axis = 0; axis < rank; ++axis) {
+        const bool frozen = params.frozen >> axis & 1;
+        steps[axis] = frozen ? 1 : u64(1) << shift;
+        extents[axis] = frozen ? 1 : (shape[axis] - 1) / steps[axis] + 1;
+      }
+    };
+    for (stride(); shift > 0 && size() < kFew; stride()) --shift;
+    for (; answer == perhaps && size() <= kMany; stride()) {
+      ask(shift);
+      if (shift-- == 0) break;
     }
-    if (size > kMany) return false;
-    const bool is_last = whole || (!flat && shift == 0) || (flat && shift == 0);
-    if (size > last && (size >= kFew || is_last)) {
-      sample.shape = Shape(std::span<const u64>(extents).first(rank));
-      coarse.first_level = flat ? 0 : shift;
-      const Trial tried = trial(coarse, sample);
-      if (!tried.unchanged) return false;
-      if (whole || tried.coded >= kEnough) return true;
-      last = size;
-    }
-    if (is_last) return false;
+    steps.fill(1);
   }
+  // Slices come in row-major order.
+  for (size_t axis = 0; axis < rank; ++axis)
+    extents[axis] = params.frozen >> axis & 1 && !(flat && axis + 1 == rank) ? 1 : shape[axis];
+  for (size_t axis = rank; axis-- > 0 && answer == perhaps;)
+    while (answer == perhaps && extents[axis] < shape[axis]) {
+      extents[axis] = std::min(shape[axis], 2 * extents[axis]);
+      if (size() > kMany) return false;
+      ask(0);
+    }
+  return answer == yes;
 }
 
 Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
@@ -598,29 +648,44 @@ Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
         if (const Pyramid made = with(frozen, tight, k); made.unchanged_by(shape, trial))
           return made;
 
+  // All sets of axes on a small sample, the best two on a larger one, then the rest of the settings.
   const bool thorough = params.gain == 0;
-  const Sample sample = sample_of(
-      shape, std::clamp<u64>(shape.size() / (thorough ? 64 : 128), 4096, thorough ? 65536 : 24576));
-  Pyramid best = with(sets[0], tights[0], taps[0]);
-  u64 cost = ~u64(0);
-  const auto compare = [&](const Pyramid& other, u64 percent) {
-    Pyramid quick = other;  // a sample is too short to learn slowly
-    quick.params.every = 1;
-    const Trial tried = trial(quick, sample); if (getenv("LW_V")) fprintf(stderr, "frozen %d tight %d taps %d: %.3f bits\n", other.params.frozen, other.params.tight, other.params.taps, double(tried.cost) / 65536 / double(sample.shape.size()));
-    if (cost != ~u64(0) && tried.cost > cost / 100 * (100 - percent)) return;
-    cost = tried.cost;
-    best = other;
+  const u64 values = thorough ? std::clamp<u64>(shape.size() / 16, 16384, 131072)
+                              : std::clamp<u64>(shape.size() / 64, 16384, 32768);
+  const Sample sample = sample_of(shape, values), glance = sample_of(shape, values / 4);
+  const auto cost_of = [&](i32 frozen, i32 tight, i32 k, const Sample& part) {
+    Pyramid quick = with(frozen, tight, k);
+    quick.params.every = std::min(quick.params.every, 2);  // a sample is too short to learn slowly
+    return trial(quick, part).cost;
   };
-  for (const i32 frozen : sets) compare(with(frozen, tights[0], taps.back()), 1);
-  if (taps.size() > 1) {
-    cost = ~u64(0);
-    const i32 frozen = best.params.frozen;
-    compare(with(frozen, tights[0], 0), 0);
-    compare(with(frozen, tights[0], params.taps), u64(params.gain));
+  const auto is_less = [](u64 cost, u64 than, i32 percent) {
+    return cost < than / 100 * u64(100 - percent);
+  };
+  if (sets.size() > 2) {
+    std::vector<std::pair<u64, size_t>> order;
+    for (size_t i = 0; i < sets.size(); ++i)
+      order.emplace_back(cost_of(sets[i], tights[0], taps.back(), glance), i);
+    std::ranges::sort(order);
+    sets = {sets[order[0].second], sets[order[1].second]};
+    std::ranges::sort(sets);
   }
-  for (size_t i = 1; i < tights.size(); ++i)
-    compare(with(best.params.frozen, tights[i], best.params.taps), 1);
-  return best;
+  i32 frozen = sets[0], tight = tights[0], k = taps.back();
+  if (sets.size() == 1 && taps.size() == 1 && tights.size() == 1) return with(frozen, tight, k);
+  u64 cost = cost_of(frozen, tight, k, sample);
+  if (sets.size() > 1) {
+    const u64 other = cost_of(sets[1], tight, k, sample);
+    if (is_less(other, cost, 1)) cost = other, frozen = sets[1];
+  }
+  if (taps.size() > 1) {
+    const u64 plain = cost_of(frozen, tight, 0, sample);
+    if (!is_less(cost, plain, params.gain)) cost = plain, k = 0;
+  }
+  for (size_t i = 1; i < tights.size(); ++i) {
+    const u64 tighter = cost_of(frozen, tights[i], k, sample);
+    if (!is_less(tighter, cost, 1)) break;
+    cost = tighter, tight = tights[i];
+  }
+  return with(frozen, tight, k);
 }
 
 void Pyramid::write(Writer& side) const {

@@ -65,7 +65,7 @@ TEST(Linear, NegativeZeroBecomesZero) {
   const LinearGrid<float> grid(0.1);
   float x = -0.0f;
   i32 q;
-  ASSERT_TRUE(grid.quantize(x, q));
+  ASSERT_TRUE(grid.quantize(x, 0.0f, q));
   EXPECT_EQ(bits_of(x), 0u);
 }
 

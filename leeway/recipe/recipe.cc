@@ -13,7 +13,8 @@ namespace {
 constexpr NamedRecipe kNamed[] = {
     {"balanced", "linear+lorenzo+huffman+zstd", "the default: small streams at a good speed"},
     {"fast", "linear+lorenzo:axes=0+pack", "several times as fast, streams a little larger"},
-    {"small", "pyramid+linear+rans", "small streams, still several times as fast as others"},
+    {"small", "pyramid+linear+rans", "much smaller streams, at some hundred MB/s"},
+    {"smallest", "pyramid:taps=40,every=4,gain=0+linear+rans", "the smallest streams; takes its time"},
     {"ceresz", "linear+blocks+fixed:outlier=0,head=4", "the block codec of CereSZ"},
     {"cuszp2-outlier", "linear+blocks+fixed", "the block codec of cuSZp2, outlier mode"},
     {"cuszp2-plain", "linear+blocks+fixed:outlier=0", "the block codec of cuSZp2, plain mode"},
