@@ -16,9 +16,10 @@ DTYPES = {1: "f32", 2: "f64", 3: "f16", 4: "bf16", 5: "i8", 6: "i16", 7: "i32", 
 BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FLOATS = ("f32", "f64", "f16", "bf16")
 DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {}, "exact": {}, "huffman": {},
-            "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}}
-PREDICTORS, QUANTIZERS = {"lorenzo", "blocks"}, {"linear", "exact"}
-ENCODERS, LOSSLESS = {"huffman", "pack", "fixed", "raw"}, {"zstd", "store"}
+            "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}, "rans": {},
+            "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4}}
+PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "pyramid"}, {"linear", "exact"}
+ENCODERS, LOSSLESS = {"huffman", "rans", "pack", "fixed", "raw"}, {"zstd", "store"}
 
 
 class Corrupt(Exception):
@@ -164,16 +165,19 @@ def unzigzag(z):
     return -(z + 1) // 2 if z & 1 else z // 2
 
 
+def code_of(token, bits, width):
+    s = 1 if width == 64 else 2
+    if token < 128:
+        return unzigzag(token)
+    n, t = 8 + (token - 128 >> s), token - 128 & (1 << s) - 1
+    require(n <= width, "token outside the alphabet")
+    low = n - 1 - s
+    return unzigzag((1 << s | t) << low | bits.get(low))
+
+
 def untoken(tokens, raw, width):
-    s, bits, codes = (1 if width == 64 else 2), Bits(raw), []
-    for token in tokens:
-        z = token
-        if token >= 128:
-            n, t = 8 + (token - 128 >> s), token - 128 & (1 << s) - 1
-            require(n <= width, "token outside the alphabet")
-            low = n - 1 - s
-            z = (1 << s | t) << low | bits.get(low)
-        codes.append(unzigzag(z))
+    bits = Bits(raw)
+    codes = [code_of(token, bits, width) for token in tokens]
     bits.expect_end()
     return codes
 
@@ -206,6 +210,71 @@ def huffman(reader, count, width, params):
             tokens.append(codes[length, code])
         bits.expect_end()
     return untoken(tokens, raw, width)
+
+
+def level_frequency(level):
+    return level if level < 4 else 4 + level % 4 << level // 4 - 1
+
+
+class Rans:
+    """Codes one by one, each with its context."""
+
+    def __init__(self, reader, count, width):
+        self.count, self.width, self.done = count, width, 0
+        if count == 0:
+            return
+        head = Bits(reader.take(reader.varint()))
+        self.raw = Bits(reader.take(reader.varint()))
+        highest, self.table_of, table = head.get(8), [0] * 256, 0
+        for context in range(1, 256):
+            table += head.get(1) if context <= highest else 0
+            self.table_of[context] = table
+        self.tables = [self.read_table(head) for _ in range(table + 1)]
+        head.expect_end()
+        self.states = [reader.get("I") for _ in range(8 if count < 4096 else 32)]
+        self.words = Reader(reader.rest())
+
+    @staticmethod
+    def read_table(bits):
+        top, count, levels, frequencies = bits.get(8), bits.get(9), [], [0] * 256
+        require(count <= 256, "table too long")
+        for token in range(count):
+            expected = 24 if token < 2 else levels[token - 2]
+            if token >= 4:
+                expected = max(0, min(43, 2 * levels[token - 2] - levels[token - 4]))
+            if token != top:
+                n = 0
+                while bits.get(1) == 0:
+                    n += 1
+                    require(n <= 8, "impossible level")
+                expected += unzigzag((1 << n | bits.get(n)) - 1)
+                require(0 <= expected <= 43, "impossible level")
+                frequencies[token] = level_frequency(expected)
+            levels.append(expected)
+        require(sum(frequencies) < 4096, "frequencies too large")
+        frequencies[top] = 4096 - sum(frequencies)
+        return [(token, f, place) for token, f in enumerate(frequencies) for place in range(f)]
+
+    def next(self, context):
+        lane = self.done % len(self.states)
+        x = self.states[lane]
+        token, f, place = self.tables[self.table_of[context]][x & 4095]
+        x = f * (x >> 12) + place
+        if x < 1 << 16:
+            x = x << 16 | self.words.get("H")
+        self.states[lane] = x
+        self.done += 1
+        code = code_of(token, self.raw, self.width)
+        if self.done == self.count:
+            self.raw.expect_end()
+            self.words.expect_end()
+            require(all(x == 1 << 16 for x in self.states), "wrong last state")
+        return code
+
+
+def rans(reader, count, width, params):
+    source = Rans(reader, count, width)
+    return [source.next(0) for _ in range(count)]
 
 
 def pack(reader, count, width, params):
@@ -279,6 +348,8 @@ class Linear:
     def recover(self, p, q):
         if self.dtype in FLOATS:
             with np.errstate(all="ignore"):
+                if self.dtype == "f32" and abs(q) <= 65536 and 2.0**-100 < self.step < 2.0**100:
+                    return to_bits(np.float32(p) + np.float32(q) * np.float32(self.step), "f32")
                 return to_bits(float(np.float64(p) + np.float64(q) * np.float64(self.step)), self.dtype)
         if self.half == 0 and p is None:
             return to_bits(q, self.dtype)
@@ -291,6 +362,8 @@ class Linear:
 
 
 class Exact:
+    step = 1
+
     def __init__(self, dtype, bound):
         self.dtype, self.width = dtype, 8 * BYTES[dtype]
 
@@ -377,6 +450,341 @@ def lorenzo_walk(values, codes, shape, params, grid, dtype, lowest):
                 x1, x2 = P(to_number(values[row + i], dtype)), x1
 
 
+# ---- pyramid ---------------------------------------------------------------------------------------------------
+
+
+class LeastSquares:
+    """Weights of taps, learned from values already known."""
+
+    def __init__(self, taps, C):
+        self.taps, self.C, self.batch, self.since, self.known = taps, C, [], 0, 0.0
+        self.weights, self.guess_weight, self.ready = np.zeros(taps, C), C(1), False
+        self.sums = np.zeros((taps, taps + 1))
+
+    def inherit(self, other):
+        if other.known > 0:
+            scale = min(1.0, 512 / other.known)
+            self.sums, self.known = other.sums * scale, other.known * scale
+            self.weights, self.guess_weight, self.ready = other.weights, other.guess_weight, other.ready
+
+    def apply(self, taps, guess):
+        out = guess * self.guess_weight
+        for tap, weight in zip(taps, self.weights):
+            out = out + tap * weight
+        return out
+
+    def sample(self, taps, guess, predicted, values, expected, inverse):
+        """Eight values side by side."""
+        C = self.C
+        usable = lambda d: np.where(np.abs(d) < C(1e6), d, C(0)).astype(C)
+        error, e = usable((values - predicted) * inverse), usable(expected.astype(C))
+        weight = C(1) / (C(0.5) * error * error + C(4) * e * e + C(0.25))
+        plain = np.array([usable((t - guess) * inverse) for t in taps] + [usable((values - guess) * inverse)], C)
+        self.batch.append((plain, plain[:-1] * weight))
+        if len(self.batch) == 16:
+            s = np.zeros((self.taps, self.taps + 1, 8), C)
+            for plain, weighted in self.batch:
+                s = s + weighted[:, None, :] * plain[None, :, :]
+            s = ((s[..., 0] + s[..., 4]) + (s[..., 2] + s[..., 6])) + ((s[..., 1] + s[..., 5]) + (s[..., 3] + s[..., 7]))
+            self.sums += s.astype(np.float64)
+            self.batch, self.known, self.since = [], self.known + 128, self.since + 128
+            if self.since >= 512 and self.known >= 8 * self.taps:
+                self.since = 0
+                self.solve()
+                if self.known > 3072:
+                    self.sums, self.known = self.sums * (3072 / self.known), 3072.0
+
+    def solve(self):
+        n, a = self.taps, self.sums.copy()
+        for r in range(n):
+            a[r, r] += 1e-5 * a[r, r] + 1e-4 * self.known
+        for r in range(n):
+            if not a[r, r] > 0:
+                return
+            inverse = 1 / a[r, r]
+            for s in range(r + 1, n):
+                a[s, s:] -= a[r, s] * inverse * a[r, s:]
+        x, total = np.zeros(n), 0.0
+        for r in range(n - 1, -1, -1):
+            s = a[r, n]
+            for c in range(r + 1, n):
+                s -= a[r, c] * x[c]
+            x[r] = s / a[r, r]
+        for value in x:
+            total += value
+        self.weights, self.guess_weight, self.ready = x.astype(self.C), self.C(1 - total), True
+
+
+def beyond(r0, r1=None, r2=None):
+    """The next value of the parabola (line, constant) through known ones, the nearest first."""
+    if r1 is None:
+        return r0
+    return 2 * r0 - r1 if r2 is None else 3 * (r0 - r1) + r2
+
+
+class Pyramid:
+    def __init__(self, shape, params, side, grid_at, bound, dtype, next_code, exact):
+        self.dtype, self.next_code, self.exact, self.done = dtype, next_code, exact, 0
+        self.grid_at, self.bound = grid_at, bound
+        self.C = np.float32 if dtype in ("f32", "f16", "bf16") or BYTES[dtype] <= 2 else np.float64
+        frozen, self.tight, self.taps = side.get("B"), side.get("B"), side.get("B")
+        side.expect_end()
+        require(frozen >> len(shape) == 0 and self.tight <= 2 and self.taps <= 64, "settings of the pyramid")
+        self.every, self.step = params["every"], float(grid_at(bound).step)
+        active = [k for k in range(len(shape)) if not frozen >> k & 1][-4:]
+        self.flat = not active
+        active = active or list(range(len(shape)))[-1:]
+        self.axes, self.rank = active, max(1, len(active))
+        self.frozen = [k for k in range(len(shape)) if k not in active]
+        extents = [shape[k] for k in active] or [1]
+        self.slices, self.levels = [shape[k] for k in self.frozen], []
+        while not self.flat and any(n > 1 for n in extents):
+            classes = {}
+            for odd in sorted(range(1, 1 << self.rank), key=lambda o: (bin(o).count("1"), o)):
+                part = [n // 2 if odd >> k & 1 else (n + 1) // 2 for k, n in enumerate(extents)]
+                if all(part):
+                    classes[odd] = part
+            half = [(n + 1) // 2 for n in extents]
+            self.levels.append((extents, {0: half, **classes}))
+            extents = half
+        self.top, self.learners, self.expectations = extents, {}, {}
+        self.data = {}  # (slice, level, class) -> numbers, sizes, bits
+        self.shape = shape
+
+    def run(self):
+        self.learned = {}
+        for index in product(*(range(n) for n in self.slices)):
+            self.slice = index
+            last = len(self.levels)
+            self.part(last, 0, self.top, max(0, last - 1))
+            for level in range(last - 1, -1, -1):
+                if level + 1 == last:
+                    self.data[index, level, 0] = self.data[index, last, 0]
+                for odd, extents in self.levels[level][1].items():
+                    if odd:
+                        self.part(level, odd, extents, level)
+                merged = [np.zeros(self.levels[level][0], a.dtype) for a in self.data[index, level, 0]]
+                for odd in self.levels[level][1]:
+                    place = tuple(slice(odd >> k & 1, None, 2) for k in range(self.rank))
+                    for whole, part in zip(merged, self.data[index, level, odd]):
+                        whole[place] = part
+                self.data[index, level - 1, 0] = merged
+        out = np.zeros(self.shape, np.uint64)
+        for index in product(*(range(n) for n in self.slices)):
+            place = [slice(None)] * len(self.shape)
+            for k, i in zip(self.frozen, index):
+                place[k] = i
+            whole = self.data[index, 0 if self.flat else -1, 0][2]
+            out[tuple(place)] = whole if self.axes else whole.reshape(())
+        return [int(v) for v in out.ravel()]
+
+    def tightening(self, level):
+        alpha, beta = [(1, 1), (1.25, 2), (1.5, 3)][self.tight]
+        factor = 1.0
+        for _ in range(level):
+            if factor < beta:
+                factor *= alpha
+        return 1 / min(factor, beta)
+
+    def padded(self, array, row, sizes=False):
+        """A row with four values on either side."""
+        r = array[row]
+        if sizes:
+            return np.concatenate([[r[0]] * 4, r, [r[-1]] * 4])
+        n = len(r)
+        left = beyond(*r[:3])
+        right = beyond(*r[::-1][:3])
+        further = beyond(right, *r[::-1][:2]) if n > 1 else right
+        return np.concatenate([[left] * 4, r, [right, further, further, further]]).astype(self.C)
+
+    def part(self, level, odd, extents, bound_level):
+        numbers, sizes = np.zeros(extents, self.C), np.zeros(extents, np.int64)
+        bits = np.zeros(extents, np.uint64)
+        self.data[self.slice, level, odd] = numbers, sizes, bits
+        factor = self.tightening(bound_level)
+        grid, inverse = self.grid_at(self.bound * factor), self.C(1 / (self.step * factor))
+        for row in product(*(range(n) for n in extents[:-1])):
+            for x in range(0, extents[-1], 2048):
+                count = min(2048, extents[-1] - x)
+                self.run_of_values(level, odd, row, x, count, grid, inverse)
+
+    def run_of_values(self, level, odd, row, x, count, grid, inverse):
+        C, here = self.C, self.data[self.slice, level, odd]
+        window = lambda padded, shift=0: padded[4 + x + shift : 4 + x + shift + count]
+        near, before, guess, activity, axes = [], [], None, np.zeros(count, np.float32), 0
+        if odd == 0:
+            guess = np.zeros(count, C)
+            for choice in range(1, 1 << len(self.slices)):
+                back = tuple(i - (choice >> k & 1) for k, i in enumerate(self.slice))
+                if min(back) >= 0:
+                    other = window(self.padded(self.data[back, level, 0][0], row))
+                    guess = guess + other if bin(choice).count("1") % 2 else guess - other
+        else:
+            weighted = []
+            for axis in range(self.rank):
+                if not odd >> axis & 1:
+                    continue
+                side = self.data[self.slice, level, odd ^ 1 << axis]
+                if axis + 1 == self.rank:
+                    a, b, c, d = (window(self.padded(side[0], row), k) for k in (-1, 0, 1, 2))
+                    near += [window(self.padded(side[1], row, True), k) for k in (0, 1)]
+                else:
+                    j, n = row[axis], side[0].shape[axis]
+                    def at(k, what=0):
+                        if not 0 <= k < n:
+                            return None
+                        return window(self.padded(side[what], row[:axis] + (k,) + row[axis + 1 :], what == 1))
+                    a, b, c, d = at(j - 1), at(j), at(j + 1), at(j + 2)
+                    alone = c is None and a is None
+                    c = beyond(b, *(r for r in (a, at(j - 2)) if r is not None)) if c is None else c
+                    if a is None:
+                        a = b if alone else beyond(b, *(r for r in (c, d) if r is not None))
+                    d = beyond(c, b, a) if d is None else d
+                    near += [r for r in (at(j, 1), at(j + 1, 1)) if r is not None]
+                pair = b + c
+                value = C(0.5625) * pair - C(0.0625) * (a + d)
+                curve = np.abs(value - C(0.5) * pair)
+                act = ((curve + curve) + C(0.25) * np.abs(b - c)) * inverse
+                w = (act + act) + C(3)
+                w = np.where(w < C(32768), w, C(32768))
+                weighted.append((value, act, w * w))
+            axes = len(weighted)
+            if axes == 1:
+                guess, activity = weighted[0][:2]
+            else:
+                if axes == 2:
+                    weights = [weighted[1][2], weighted[0][2]]
+                elif axes == 3:
+                    wx, wy, wz = (w for _, _, w in weighted)
+                    weights = [wy * wz, wx * wz, wx * wy]
+                else:
+                    weights = [C(1) / w for _, _, w in weighted]
+                add = lambda terms: sum(terms[1:], terms[0])
+                scale = C(1) / add(weights)
+                guess = add([v * w for (v, _, _), w in zip(weighted, weights)]) * scale
+                activity = add([a * w for (_, a, _), w in zip(weighted, weights)]) * scale
+            activity = activity.astype(np.float32)
+        for axis in range(self.rank - 2, -1, -1):
+            if row[axis] > 0:
+                r = self.padded(here[1], row[:axis] + (row[axis] - 1,) + row[axis + 1 :], True)
+                before += [window(r, k) for k in (0, 0, -1, 1)]
+        for axis in range(len(self.slices) - 1, -1, -1):
+            if self.slice[axis] == 0 or len(near) + len(before) + 3 > 32:
+                continue
+            for k in (1, 1, 2) if self.slice[axis] > 1 else (1, 1):
+                back = self.slice[:axis] + (self.slice[axis] - k,) + self.slice[axis + 1 :]
+                before.append(window(self.padded(self.data[back, level, odd][1], row, True)))
+        f32, zeros = np.float32, np.zeros(count, np.int64)
+        sums = [sum(rows, zeros).astype(f32) for rows in (near, before)]
+        per = [f32(1) / f32(len(rows)) if rows else f32(0) for rows in (near, before)]
+        expectation = self.expectations.setdefault((level, odd), [LeastSquares(4, f32), 0])
+        if expectation[0].ready:
+            w = expectation[0].weights
+            w = w[0], f32(w[1] * per[0]), f32(w[2] * per[1]), w[3]
+        else:
+            each = f32(1) / f32(len(near) + len(before)) if near or before else f32(0)
+            w = f32(0.2), each, each, f32(0)
+        expected = (activity * w[0] + sums[0] * w[1]) + (sums[1] * w[2] + w[3])
+        expected = np.where(expected < f32(2**-7), f32(2**-7), expected).astype(f32)
+        octave = (expected.view(np.uint32).astype(np.int64) >> 22) - 240
+        first = 192 if axes == 0 else 32 * (min(level, 2) * 2 + (axes > 1))
+        contexts = np.where((octave >= 0) & (octave < 31), octave, 31) + first
+
+        learner, taps = self.learner(level, odd, here[0].shape), []
+        predicted = guess
+        if learner:
+            taps = [self.tap_row(t, row, x, count, guess) for t in learner[2]]
+            if learner[0].ready:
+                predicted = learner[0].apply(taps, guess)
+        for i in range(count):
+            code = self.next_code(int(contexts[i]))
+            p = self.prediction(predicted[i])
+            lowest = -(1 << (63 if BYTES[self.dtype] == 8 else 31))
+            value = self.exact.get(self.done, 0) if code == lowest else grid.recover(p, code)
+            at = row + (x + i,)
+            here[2][at], here[1][at] = value, min(255, abs(code))
+            here[0][at] = self.C(to_number(value, self.dtype))
+            self.done += 1
+        values = here[0][row][x : x + count]
+        if learner:
+            for g in self.groups(learner, self.every, count):
+                learner[0].sample([t[g] for t in taps], guess[g], predicted[g], values[g], expected[g], inverse)
+        for g in self.groups(expectation, 16, count):
+            means = [(s * p)[g] for s, p in zip(sums, per)]
+            size = here[1][row][x : x + count][g].astype(f32)
+            expectation[0].sample([activity[g], *means, np.ones(8, f32)], np.zeros(8, f32), expected[g], size, expected[g], f32(1))
+
+    @staticmethod
+    def groups(learner, every, count):
+        first = learner[1] * 5 % every
+        learner[1] += 1
+        return [slice(8 * g, 8 * g + 8) for g in range(first, count // 8, every)]
+
+    def prediction(self, p):
+        if self.dtype in FLOATS:
+            return p
+        width = 8 * BYTES[self.dtype]
+        low, high = (-(1 << width - 1), (1 << width - 1) - 1) if self.dtype[0] == "i" else (0, (1 << width) - 1)
+        if not p > float(low):
+            return low
+        if not p < float(high):
+            return high
+        down = np.floor(np.float64(p))
+        return int(down) if np.float64(p) - down < 0.5 else int(down + 1)
+
+    def learner(self, level, odd, extents):
+        if self.taps == 0 or extents[-1] < 8 or (odd == 0 and not self.flat) or level >= 3:
+            return None
+        if (level, odd) not in self.learners:
+            taps = self.taps_near(level, odd, extents)
+            if not taps:
+                return None
+            learner = [LeastSquares(len(taps), self.C), 0, taps]
+            coarser = self.learners.get((level + 1, odd))
+            if coarser and len(coarser[2]) == len(taps):
+                learner[0].inherit(coarser[0])
+            self.learners[level, odd] = learner
+        return self.learners[level, odd]
+
+    def taps_near(self, level, odd, extents):
+        frozen, taps = len(self.slices), []
+        order = [0] if self.flat else list(self.levels[level][1])
+        reach = 3 if self.rank < 4 else 2
+        reach_back = [0 if k < frozen - 3 else 8 if self.flat and frozen == 1 else 2 for k in range(frozen)]
+        direction = lambda moves: next((-1 if m < 0 else 1 for m in moves if m), 0)
+        for back in product(*(range(-r, r + 1) for r in reach_back)):
+            if direction(back) > 0:
+                continue
+            for move in product(range(-reach, reach + 1), repeat=self.rank):
+                other = odd if self.flat else odd ^ sum((m & 1) << k for k, m in enumerate(move))
+                if other not in order:
+                    continue
+                known = direction(back) < 0
+                if not known and not self.flat:
+                    known = direction(move[:-1]) < 0 if other == odd else order.index(other) < order.index(odd)
+                if not known:
+                    continue
+                distance = 20 * sum(m * m for m in move)
+                used = [k for k, m in enumerate(move) if m]
+                if direction(back) == 0 and len(used) == 1 and odd >> used[0] & 1:
+                    distance = distance * 7 // 20
+                distance += 20 * sum(b * b for b in back)
+                shift = move if self.flat else [(m + (odd >> k & 1) - (other >> k & 1)) // 2 for k, m in enumerate(move)]
+                taps.append((distance, level, other, tuple(shift), back))
+        return sorted(taps, key=lambda t: t[0])[: self.taps]
+
+    def tap_row(self, tap, row, x, count, guess):
+        _, level, other, shift, back = tap
+        where = tuple(i + b for i, b in zip(self.slice, back))
+        if any(not 0 <= i < n for i, n in zip(where, self.slices)):
+            return guess
+        array = self.data[where, level, other][0]
+        at = tuple(i + s for i, s in zip(row, shift))
+        if any(not 0 <= i < n for i, n in zip(at, array.shape)):
+            return guess
+        return self.padded(array, at)[4 + x + shift[-1] : 4 + x + shift[-1] + count]
+
+
 # ---- the stream ----------------------------------------------------------------------------------------------------
 
 
@@ -403,12 +811,25 @@ def decode_body(body, recipe, dtype, shape, bound):
     side = reader.section()
     exact = read_patches(reader.section(), dtype, size)
     encoder = next((n for n in names if n in ENCODERS), "raw")
-    decoder = {"huffman": huffman, "pack": pack, "fixed": fixed, "raw": raw_codes}[encoder]
+    decoder = {"huffman": huffman, "rans": rans, "pack": pack, "fixed": fixed, "raw": raw_codes}[encoder]
+    quantizer = next((n for n in names if n in QUANTIZERS), None)
+    grid_at = lambda e: {"linear": Linear, "exact": Exact}[quantizer or "exact"](dtype, e)
+    grid, predictor = grid_at(bound), next((n for n in names if n in PREDICTORS), None)
+    if predictor == "pyramid":
+        if encoder == "rans":
+            source = Rans(reader, size, width)
+            next_code = source.next
+        else:
+            codes = iter(decoder(reader, size, width, dict(stages).get(encoder, {})))
+            next_code = lambda context: next(codes)
+        patches = {first + i: bits for first, count, bits in exact for i in range(count)}
+        with np.errstate(all="ignore"):
+            values = Pyramid(shape, dict(stages)[predictor], side, grid_at, bound, dtype, next_code, patches).run()
+        reader.expect_end()
+        apply_patches(mask, values)
+        return values
     codes = decoder(reader, size, width, dict(stages).get(encoder, {}))
     reader.expect_end()
-    quantizer = next((n for n in names if n in QUANTIZERS), None)
-    grid = {"linear": Linear, "exact": Exact}[quantizer or "exact"](dtype, bound)
-    predictor = next((n for n in names if n in PREDICTORS), None)
     values = [0] * size
     if predictor and quantizer and names.index(predictor) < names.index(quantizer):
         apply_patches(exact, values)

@@ -11,6 +11,7 @@
 
 #include "leeway/core/buffer.h"
 #include "leeway/core/bytes.h"
+#include "leeway/core/export.h"
 
 namespace leeway {
 
@@ -46,6 +47,10 @@ class CodeSource {
   virtual ~CodeSource() = default;
   virtual void next(std::span<I> codes, const u8* contexts) = 0;
 };
+
+// |q| of each code, but at most 255.
+LEEWAY_EXPORT void sizes_of(std::span<const i32> codes, u8* sizes);
+LEEWAY_EXPORT void sizes_of(std::span<const i64> codes, u8* sizes);
 
 // For encoders that need all codes at once.
 template <class I, class Encode>

@@ -13,8 +13,12 @@
 #define LEEWAY_ENCODE_RANS_STATE
 namespace leeway::rans {
 
-inline constexpr size_t kStates = 32;
+inline constexpr size_t kMostStates = 32;
 inline constexpr size_t kGroup = 8;  // states decoded together
+
+// A state takes four bytes: few values get few.
+constexpr size_t states_for(size_t count) { return count < 4096 ? kGroup : kMostStates; }
+
 inline constexpr u32 kLowest = 1u << 16;  // of a state between two values
 
 // One slot of a table: the token, its frequency less one, and the slot's place among the token's
@@ -24,7 +28,8 @@ constexpr u32 slot(u8 token, u32 frequency, u32 place) {
 }
 
 struct State {
-  std::array<u32, kStates> x;
+  std::array<u32, kMostStates> x;
+  size_t mask;      // number of states less one
   const u16* next;  // the next word
 };
 
@@ -68,7 +73,7 @@ void decode_groups(State& state, size_t first, size_t count, const u8* HWY_RESTR
   const u16* next = state.next;
   const auto low = hn::Set(d, kFrequencySum - 1), lowest = hn::Set(d, kLowest);
   for (size_t i = 0; i < count; i += lanes) {
-    u32* const at = state.x.data() + (first + i) % kStates;
+    u32* const at = state.x.data() + ((first + i) & state.mask);
     auto x = hn::LoadU(d, at);
     const auto table = hn::ShiftLeft<kFrequencyBits>(hn::PromoteTo(d, hn::LoadU(d8, which + i)));
     const auto index = hn::Or(table, hn::And(x, low));
@@ -135,7 +140,7 @@ class Sink final : public CodeSink<I> {
     encode(shared.table_of, tables);
     put_section(head.take());
     put_section(raw_.take());
-    out_.put_array(std::span<const u32>(states_));
+    out_.put_array(std::span<const u32>(states_).first(states_for(done_)));
     out_.put_array(std::span<const u16>(words_.data() + first_word_, words_.size() - first_word_));
   }
 
@@ -165,18 +170,23 @@ class Sink final : public CodeSink<I> {
   void encode(const std::vector<u8>& table_of, const std::vector<std::array<Symbol, 256>>& tables) {
     words_ = Buffer<u16>(done_ + 1);
     u16* next = words_.data() + words_.size();
-    states_.fill(kLowest);
+    std::array<const Symbol*, 256> table{};
+    for (size_t c = 0; c < table_of.size(); ++c) table[c] = tables[table_of[c]].data();
+    std::array<u32, kMostStates> states;
+    states.fill(kLowest);
+    const size_t mask = states_for(done_) - 1;
     for (size_t i = done_; i-- > 0;) {
-      const Symbol& s = tables[table_of[contexts_[i]]][tokens_[i]];
-      u32 x = states_[i % kStates];
+      const Symbol& s = table[contexts_[i]][tokens_[i]];
+      u32 x = states[i & mask];
       // Without a jump: whether a state must shrink is hard to foresee.
       const u32 full = x >> 20 >= s.frequency;
       next[-1] = u16(x);
       next -= full;
       x >>= 16 * full;
       const auto quotient = u32(u128(x) * s.inverse >> 64);
-      states_[i % kStates] = x + s.offset + quotient * s.others;
+      states[i & mask] = x + s.offset + quotient * s.others;
     }
+    states_ = states;
     first_word_ = size_t(next - words_.data());
   }
 
@@ -193,7 +203,7 @@ class Sink final : public CodeSink<I> {
   size_t done_ = 0;
   Buffer<u16> words_;
   size_t first_word_ = 0;
-  std::array<u32, kStates> states_;
+  std::array<u32, kMostStates> states_;
 };
 
 template <class I>
@@ -203,7 +213,9 @@ class Source final : public CodeSource<I> {
     if (count == 0) return;
     read_tables(in.take(in.get_varint()));
     raw_ = BitReader(in.take(in.get_varint()));
-    in.get_array(std::span<u32>(state_.x));
+    state_.x.fill(kLowest);
+    state_.mask = states_for(count) - 1;
+    in.get_array(std::span<u32>(state_.x).first(states_for(count)));
     const ByteView rest = in.rest();
     if (rest.size() % 2 != 0) fail_corrupt("half a word");
     // So many more words are read before anybody looks whether they are there.
@@ -232,7 +244,7 @@ class Source final : public CodeSource<I> {
     const auto one_by_one = [&](size_t i, size_t end) {
       for (; i < end; ++i)
         tokens[i] =
-            decode_one(state_.x[(done_ + i) % kStates], slots_.data() + which[i] * kFrequencySum,
+            decode_one(state_.x[(done_ + i) & state_.mask], slots_.data() + which[i] * kFrequencySum,
                        state_.next);
     };
     const size_t head = std::min(count, (kGroup - done_ % kGroup) % kGroup);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rans: entropy coding with a table of frequencies per context, 32 interleaved states (rans.md).
+// Rans: entropy coding with a table of frequencies per context, interleaved states (rans.md).
 //
 // Asymmetric numeral systems in the range form [Duda, 2013]: value i of the chunk belongs to state
-// i mod 32, so that eight states at a time are decoded by vector code. The predictor may say what
+// i mod 32 (or 8), so that eight states at a time are decoded by vector code. The predictor may say what
 // it expects of a value, as a context of one byte; contexts that are alike share a table.
 #pragma once
 

@@ -26,6 +26,7 @@ class LeastSquares {
 
   size_t taps() const { return taps_; }
   bool is_ready() const { return ready_; }
+  const std::array<C, kMostTaps>& weights() const { return weights_; }
   // Starts from what another one of as many taps has learned.
   void inherit(const LeastSquares& other);
   // Eight values from `first` on: their taps, first guess, prediction, what they were, and the

@@ -39,6 +39,11 @@ struct Known {
   size_t near, all;  // how many
 };
 
+// Weights of what the error to expect is made of: the activity, the sums of known sizes, 1.
+struct Expected {
+  float activity, near, before, constant;
+};
+
 }  // namespace leeway::pyramid
 #endif
 
@@ -145,42 +150,53 @@ void blend_f64(const RowInput<double>& in, size_t axes, double* predicted, float
   blend(in, axes, predicted, activity);
 }
 
-// Means of the sizes of codes around: `near` of the first ones, `before` of the others. Rows have
-// room behind them, so that the last vector may reach over the end.
-void average(const Known& known, size_t count, float* HWY_RESTRICT near,
-             float* HWY_RESTRICT before) {
-  const hn::CappedTag<float, 8> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  const hn::Rebind<u16, decltype(d)> d16;
-  const hn::Rebind<u8, decltype(d)> d8;
-  const auto mean = [&](size_t first, size_t end, size_t i) HWY_ATTR {
-    auto sum = hn::Zero(d16);
-    for (size_t k = first; k < end; ++k)
-      sum = hn::Add(sum, hn::PromoteTo(d16, hn::LoadU(d8, known.sizes[k] + i)));
-    const float scale = end > first ? 1 / float(end - first) : 0.0f;
-    return hn::Mul(hn::ConvertTo(d, hn::PromoteTo(di, sum)), hn::Set(d, scale));
+// The error to expect, in steps, but at least 2^-7, and its class in half octaves. Rows have room
+// behind them, so that the last vector may reach over the end.
+void expect(const Known& known, const Expected& weights, const float* HWY_RESTRICT activity,
+            size_t count, u32 first, float* HWY_RESTRICT expected, u8* HWY_RESTRICT contexts) {
+#if HWY_TARGET == HWY_SCALAR
+  const hn::CappedTag<u16, 1> d16;
+  const hn::CappedTag<u32, 1> du;
+#else
+  const hn::CappedTag<u16, 16> d16;
+  const hn::RepartitionToWide<decltype(d16)> du;
+  const hn::Half<decltype(d16)> half;
+#endif
+  const hn::Rebind<u8, decltype(d16)> d8;
+  const hn::RebindToSigned<decltype(du)> di;
+  const hn::RebindToFloat<decltype(du)> d;
+  const hn::Rebind<u8, decltype(du)> bytes;
+  const auto sum = [&](size_t from, size_t end, size_t i) HWY_ATTR {
+    auto all = hn::Zero(d16);
+    for (size_t k = from; k < end; ++k)
+      all = hn::Add(all, hn::PromoteTo(d16, hn::LoadU(d8, known.sizes[k] + i)));
+    return all;
   };
-  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-    hn::StoreU(mean(0, known.near, i), d, near + i);
-    hn::StoreU(mean(known.near, known.all, i), d, before + i);
-  }
-}
-
-// The class of an expected size, in half octaves; nothing is expected to be below 2^-7.
-void classify(float* HWY_RESTRICT expected, size_t count, u32 first, u8* HWY_RESTRICT contexts) {
-  const hn::CappedTag<float, 8> d;
-  const hn::RebindToUnsigned<decltype(d)> du;
-  const hn::Rebind<u8, decltype(d)> d8;
+  const auto wa = hn::Set(d, weights.activity), wn = hn::Set(d, weights.near),
+             wb = hn::Set(d, weights.before), w1 = hn::Set(d, weights.constant);
   const auto least = hn::Set(d, 0x1p-7f);
-  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-    const auto raw = hn::LoadU(d, expected + i);
+  const auto one = [&](auto near, auto before, size_t i) HWY_ATTR {
+    const auto n = hn::ConvertTo(d, hn::PromoteTo(di, near));
+    const auto b = hn::ConvertTo(d, hn::PromoteTo(di, before));
+    const auto raw = hn::Add(hn::Add(hn::Mul(hn::LoadU(d, activity + i), wa), hn::Mul(n, wn)),
+                             hn::Add(hn::Mul(b, wb), w1));
     const auto size = hn::IfThenElse(hn::Lt(raw, least), least, raw);
     hn::StoreU(size, d, expected + i);
     const auto octave = hn::Sub(hn::ShiftRight<22>(hn::BitCast(du, size)), hn::Set(du, 240));
     const auto context = hn::Add(hn::Min(octave, hn::Set(du, 31)), hn::Set(du, first));
-    hn::StoreU(hn::U8FromU32(context), d8, contexts + i);
+    hn::StoreU(hn::U8FromU32(context), bytes, contexts + i);
+  };
+  for (size_t i = 0; i < count; i += hn::Lanes(d16)) {
+    const auto near = sum(0, known.near, i), before = sum(known.near, known.all, i);
+#if HWY_TARGET == HWY_SCALAR
+    one(near, before, i);
+#else
+    one(hn::LowerHalf(half, near), hn::LowerHalf(half, before), i);
+    one(hn::UpperHalf(half, near), hn::UpperHalf(half, before), i + hn::Lanes(d));
+#endif
   }
 }
+
 }  // namespace leeway::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -191,8 +207,7 @@ namespace {
 
 HWY_EXPORT(blend_f32);
 HWY_EXPORT(blend_f64);
-HWY_EXPORT(average);
-HWY_EXPORT(classify);
+HWY_EXPORT(expect);
 
 void blend(const RowInput<float>& in, size_t axes, float* predicted, float* activity) {
   HWY_DYNAMIC_DISPATCH(blend_f32)(in, axes, predicted, activity);
@@ -204,8 +219,10 @@ constexpr size_t kGroup = LeastSquares<float>::kSampleGroup;
 constexpr size_t kLearnedLevels = 3;
 constexpr u32 kTopContexts = 192;
 
-// The error to expect, in steps: from the activity of the stencil and the sizes of codes around.
-// Features: activity, near sizes, sizes before, 1.
+constexpr size_t kSizesEvery = 16;  // of so many groups of values, one is learned from
+
+// The error to expect, in steps, from the activity, the mean of the near sizes, the mean of those
+// before, and 1.
 struct Expectation {
   LeastSquares<float> squares{4};
   size_t rows = 0;
@@ -233,7 +250,6 @@ class Walk {
         learners_((layout.levels().size() + 2) << kMaxActive) {
     std::fill(sizes_.begin(), sizes_.end(), u8(0));
     expectations_.resize(learners_.size());
-    ones_.fill(1);
   }
 
   void run() {
@@ -263,6 +279,8 @@ class Walk {
 
   void walk_part(size_t level, const Part& part) {
     Learner<C>* learner = learner_for(level, part);
+    auto& expectation = expectations_[level << kMaxActive | part.odd];
+    if (!expectation) expectation.emplace();
     Extents index{};
     for (size_t row = 0;; ++row) {
       for (size_t x = 0; x < part.length(); x += kMostCodes) {
@@ -273,9 +291,9 @@ class Walk {
         find_known(part, index, at);
         const u32 first = axes == 0 ? kTopContexts
                                     : u32(32 * (std::min<size_t>(level, 2) * 2 + (axes > 1)));
-        Expectation& expectation = expectations_[level << kMaxActive | part.odd];
-        expect(expectation, count);
-        HWY_DYNAMIC_DISPATCH(classify)(expected_.data(), count, first, contexts_.data());
+        HWY_DYNAMIC_DISPATCH(expect)
+        (known_, weights_for(*expectation), activity_.data(), count, first, expected_.data(),
+         contexts_.data());
         const C* predicted = guess_.data();
         if (learner) {
           find_taps(*learner, index, x);
@@ -286,7 +304,7 @@ class Walk {
         }
         rows_.row(at, count, predicted, contexts_.data(), sizes_.data() + at);
         if (learner) learn(*learner, predicted, numbers_ + at, count);
-        learn_sizes(expectation, sizes_.data() + at, count);
+        learn_sizes(*expectation, sizes_.data() + at, count);
       }
       pad(part, row);
       size_t axis = rank_ - 1;
@@ -383,25 +401,37 @@ class Walk {
     }
   }
 
-  void expect(Expectation& expectation, size_t count) {
-    HWY_DYNAMIC_DISPATCH(average)(known_, count, near_.data(), before_.data());
-    if (expectation.squares.is_ready()) {
-      expectation.squares.apply(features(), zeros_.data(), count, expected_.data());
-      return;
+  // For sums of sizes instead of means.
+  Expected weights_for(const Expectation& expectation) const {
+    const auto near = float(known_.near), before = float(known_.all - known_.near);
+    const float per_near = near > 0 ? 1 / near : 0, per_before = before > 0 ? 1 / before : 0;
+    if (!expectation.squares.is_ready()) {
+      const float each = known_.all > 0 ? 1 / float(known_.all) : 0;
+      return {0.2f, each, each, 0};
     }
-    const float near = known_.all > 0 ? float(known_.near) / float(known_.all) : 0.0f;
-    for (size_t i = 0; i < count; ++i)
-      expected_[i] = 0.2f * activity_[i] + near * near_[i] + (1 - near) * before_[i];
-  }
-  const float* const* features() {
-    features_ = {activity_.data(), near_.data(), before_.data(), ones_.data()};
-    return features_.data();
+    const auto& w = expectation.squares.weights();
+    return {w[0], w[1] * per_near, w[2] * per_before, w[3]};
   }
   void learn_sizes(Expectation& expectation, const u8* sizes, size_t count) {
-    for (size_t g = expectation.rows++ * 5 % 8; (g + 1) * kGroup <= count; g += 8) {
-      for (size_t i = g * kGroup; i < (g + 1) * kGroup; ++i) float_sizes_[i] = float(sizes[i]);
-      expectation.squares.sample(features(), zeros_.data(), expected_.data(), float_sizes_.data(),
-                                 expected_.data(), g * kGroup, 1.0f);
+    constexpr size_t every = kSizesEvery;
+    std::array<float, kGroup> near, before, size;
+    for (size_t g = expectation.rows++ * 5 % every; (g + 1) * kGroup <= count; g += every) {
+      const size_t first = g * kGroup;
+      const auto mean = [&](size_t k, size_t end, std::array<float, kGroup>& result) {
+        std::array<u16, kGroup> sums{};
+        const float scale = end > k ? 1 / float(end - k) : 0;
+        for (; k < end; ++k)
+          for (size_t i = 0; i < kGroup; ++i) sums[i] = u16(sums[i] + known_.sizes[k][first + i]);
+        for (size_t i = 0; i < kGroup; ++i) result[i] = float(sums[i]) * scale;
+      };
+      mean(0, known_.near, near);
+      mean(known_.near, known_.all, before);
+      for (size_t i = 0; i < kGroup; ++i) size[i] = float(sizes[first + i]);
+      static constexpr std::array<float, kGroup> kOnes{1, 1, 1, 1, 1, 1, 1, 1}, kZeros{};
+      const std::array<const float*, 4> features{activity_.data() + first, near.data(),
+                                                 before.data(), kOnes.data()};
+      expectation.squares.sample(features.data(), kZeros.data(), expected_.data() + first,
+                                 size.data(), expected_.data() + first, 0, 1.0f);
     }
   }
 
@@ -497,14 +527,13 @@ class Walk {
   C inverse_ = 1;     // of the level's step
   // About the row; vector code may write a little behind the end.
   std::array<C, kMostCodes> guess_, predicted_;
-  std::array<float, kMostCodes + 16> activity_{}, near_, before_, ones_, zeros_{}, expected_, float_sizes_;
-  std::array<const float*, 4> features_;
-  std::vector<Expectation> expectations_;
+  std::array<float, kMostCodes + 16> activity_{}, expected_;
   std::array<u8, kMostCodes + 16> contexts_;
   Known known_{};
   std::array<std::array<C, kMostCodes>, 3 * kMaxActive> ghosts_;  // rows outside the array
   std::array<const C*, kMostTaps> taps_;
-  std::vector<std::optional<Learner<C>>> learners_;  // by level and class
+  std::vector<std::optional<Learner<C>>> learners_;        // by level and class
+  std::vector<std::optional<Expectation>> expectations_;  // the same
 };
 
 }  // namespace

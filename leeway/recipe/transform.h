@@ -239,17 +239,10 @@ class Feedback final : public Transform<T> {
     Visitor(const Q& q, double e) : quantizer(q), bound(e), grid(q.template at<T>(e)) {}
     double step() const { return grid.step; }
     void tighten(double factor) { grid = quantizer.template at<T>(bound * factor); }
-    static void sizes_of(std::span<const Code<T>> values, u8* sizes) {
-      for (size_t i = 0; i < values.size(); ++i) {
-        const Code<T> q = values[i];
-        const auto size = std::make_unsigned_t<Code<T>>(q < 0 ? ~q : q) + (q < 0);
-        sizes[i] = u8(size < 255 ? size : 255);
-      }
-    }
   };
 
   struct Quantize : Visitor {
-    using Visitor::codes, Visitor::done, Visitor::grid, Visitor::sizes_of;
+    using Visitor::codes, Visitor::done, Visitor::grid;
     std::span<const u8> special;
     CodeSink<Code<T>>& sink;
     Patches<T>& exact;
@@ -280,7 +273,7 @@ class Feedback final : public Transform<T> {
         for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
           quantize(values[i], predicted[i], room[i], flags && flags[i]);
       }
-      if (sizes) sizes_of({room, count}, sizes);
+      if (sizes) sizes_of(std::span<const Code<T>>(room, count), sizes);
       sink.put(count, contexts);
     }
     void flush() {
@@ -308,7 +301,7 @@ class Feedback final : public Transform<T> {
   };
 
   struct Recover : Visitor {
-    using Visitor::codes, Visitor::done, Visitor::grid, Visitor::sizes_of;
+    using Visitor::codes, Visitor::done, Visitor::grid;
     CodeSource<Code<T>>& source;
     size_t remaining;  // in the source
     Buffer<T> exact;   // in the order of the walk
@@ -347,7 +340,7 @@ class Feedback final : public Transform<T> {
         for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
           recover(values[i], predicted[i], codes[i]);
       }
-      if (sizes) sizes_of({codes.data(), count}, sizes);
+      if (sizes) sizes_of(std::span<const Code<T>>(codes.data(), count), sizes);
     }
 
    private:
@@ -362,7 +355,7 @@ class Feedback final : public Transform<T> {
 
   // Only counts what codes would cost.
   struct Estimate : Visitor {
-    using Visitor::done, Visitor::grid, Visitor::sizes_of;
+    using Visitor::done, Visitor::grid;
     static constexpr size_t kContexts = 64, kBins = 64;
     std::span<const u8> special;
     Trial trial;
@@ -387,7 +380,7 @@ class Feedback final : public Transform<T> {
         }
       }
       u8* const known = sizes ? sizes : own_sizes.data();
-      sizes_of({codes.data(), count}, known);
+      sizes_of(std::span<const Code<T>>(codes.data(), count), known);
       for (size_t i = 0; i < count; ++i) {
         const u8 size = known[i];
         trial.coded += size > 0;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/core/codes.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "leeway/core/codes.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace leeway::HWY_NAMESPACE {
+
+template <class I>
+void sizes_of(const I* HWY_RESTRICT codes, size_t count, u8* HWY_RESTRICT sizes) {
+  using U = std::make_unsigned_t<I>;
+  for (size_t i = 0; i < count; ++i) {
+    const U sign = U(codes[i] >> (8 * sizeof(I) - 1));
+    const U size = (U(codes[i]) ^ sign) - sign;
+    sizes[i] = u8(size < 255 ? size : U(255));
+  }
+}
+void sizes_of_32(const i32* codes, size_t count, u8* sizes) { sizes_of(codes, count, sizes); }
+void sizes_of_64(const i64* codes, size_t count, u8* sizes) { sizes_of(codes, count, sizes); }
+
+}  // namespace leeway::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace leeway {
+
+HWY_EXPORT(sizes_of_32);
+HWY_EXPORT(sizes_of_64);
+
+void sizes_of(std::span<const i32> codes, u8* sizes) {
+  HWY_DYNAMIC_DISPATCH(sizes_of_32)(codes.data(), codes.size(), sizes);
+}
+void sizes_of(std::span<const i64> codes, u8* sizes) {
+  HWY_DYNAMIC_DISPATCH(sizes_of_64)(codes.data(), codes.size(), sizes);
+}
+
+}  // namespace leeway
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/encode/frequencies.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+namespace leeway::test {
+namespace {
+
+u32 sum_of(const Frequencies& table) {
+  return std::accumulate(table.of.begin(), table.of.end(), 0u);
+}
+
+TEST(Frequencies, AddUpLeaveNoTokenOutAndComeBack) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 2000; ++round) {
+    Histogram counts{};
+    const size_t tokens = 1 + random() % 256;
+    for (size_t i = 0; i < tokens; ++i) counts[random() % tokens] = u32(random() >> (random() % 64));
+    if (std::ranges::all_of(counts, [](u32 n) { return n == 0; })) counts[random() % 256] = 1;
+    const Frequencies table = approximate(counts);
+    ASSERT_EQ(sum_of(table), kFrequencySum);
+    for (size_t t = 0; t < 256; ++t) ASSERT_EQ(counts[t] > 0, table.of[t] > 0) << t;
+    BitWriter out;
+    write(table, out);
+    const Writer bytes = out.take();
+    BitReader in(bytes.bytes());
+    const Frequencies back = read_frequencies(in);
+    in.expect_end();
+    ASSERT_EQ(back.of, table.of);
+    ASSERT_EQ(back.top, table.top);
+  }
+}
+
+TEST(Frequencies, ADecayingTableTakesAFewBytes) {
+  Histogram counts{};
+  for (size_t t = 0; t < 40; ++t) counts[t] = u32(1e6 * std::pow(0.8, double(t)));
+  BitWriter out;
+  write(approximate(counts), out);
+  EXPECT_LT(out.take().size(), 20u);
+}
+
+TEST(Frequencies, AnyBytesAreATableOrAnError) {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 5000; ++round) {
+    Bytes bytes(random() % 60);
+    for (u8& byte : bytes) byte = u8(random());
+    BitReader in(bytes);
+    try {
+      ASSERT_EQ(sum_of(read_frequencies(in)), kFrequencySum);
+    } catch (const Error& error) {
+      ASSERT_EQ(error.code(), Errc::corrupt);
+    }
+  }
+}
+
+TEST(Frequencies, ContextsThatAreAlikeShareATable) {
+  std::vector<Histogram> contexts(9);
+  for (size_t c = 0; c < contexts.size(); ++c) {
+    if (c == 4) continue;  // not used
+    for (u32 t = 0; t < 8; ++t) contexts[c][t] = c < 6 ? 1000 >> t : 100 + t;
+  }
+  const SharedTables shared = share_tables(contexts);
+  ASSERT_EQ(shared.counts.size(), 2u);
+  for (size_t c = 0; c < contexts.size(); ++c) EXPECT_EQ(shared.table_of[c], c < 6 ? 0 : 1) << c;
+}
+
+}  // namespace
+}  // namespace leeway::test
