@@ -50,8 +50,9 @@ class Reserve {
   BufferPool::Block take(size_t bytes) {
     if (bytes < kHugePage / 2) return {};
     const std::lock_guard lock(mutex_);
-    const auto fit = std::ranges::find_if(
-        blocks_, [&](const auto& block) { return block.bytes >= bytes && block.bytes <= 2 * bytes; });
+    const auto fit = std::ranges::find_if(blocks_, [&](const auto& block) {
+      return block.bytes >= bytes && block.bytes <= 2 * bytes;
+    });
     if (fit == blocks_.end()) return {};
     const BufferPool::Block found = *fit;
     blocks_.erase(fit);

@@ -71,8 +71,8 @@ struct AnyVisitor {
 
 // 2a. Visits every value once, predicting from values visited before. One walk serves both
 // directions, so
-//     encoder and decoder cannot disagree. One that moves values anyway may offer a second form, for
-//     speed: walk(source, field, visit) takes them from a strided array.
+//     encoder and decoder cannot disagree. One that moves values anyway may offer a second form,
+//     for speed: walk(source, field, visit) takes them from a strided array.
 template <class S, class T>
 concept FeedbackPredictor = Stage<S> &&
                             S::kKind == Kind::predictor&& requires(const S s, Field<T> field,

@@ -143,8 +143,7 @@ SharedTables share_tables(std::span<const Histogram> contexts) {
     return sum;
   };
   const auto update = [&](size_t i) {
-    if (i + 1 < groups.size())
-      groups[i].joined_cost = cost_of(joined(groups[i], groups[i + 1]));
+    if (i + 1 < groups.size()) groups[i].joined_cost = cost_of(joined(groups[i], groups[i + 1]));
   };
   for (size_t i = 0; i < groups.size(); ++i) update(i);
   for (;;) {

@@ -18,7 +18,8 @@ TEST(Frequencies, AddUpLeaveNoTokenOutAndComeBack) {
   for (int round = 0; round < 2000; ++round) {
     Histogram counts{};
     const size_t tokens = 1 + random() % 256;
-    for (size_t i = 0; i < tokens; ++i) counts[random() % tokens] = u32(random() >> (random() % 64));
+    for (size_t i = 0; i < tokens; ++i)
+      counts[random() % tokens] = u32(random() >> (random() % 64));
     if (std::ranges::all_of(counts, [](u32 n) { return n == 0; })) counts[random() % 256] = 1;
     const Frequencies table = approximate(counts);
     ASSERT_EQ(sum_of(table), kFrequencySum);

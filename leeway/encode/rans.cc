@@ -62,7 +62,8 @@ namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using namespace leeway::rans;
 
-// Values [first, first + count) of the chunk, both multiples of kGroup; which[i] is a value's table.
+// Values [first, first + count) of the chunk, both multiples of kGroup; which[i] is a value's
+// table.
 void decode_groups(State& state, size_t first, size_t count, const u8* HWY_RESTRICT which,
                    const u32* HWY_RESTRICT tables, u8* HWY_RESTRICT tokens) {
   const hn::CappedTag<u32, kGroup> d;
@@ -129,8 +130,7 @@ class Sink final : public CodeSink<I> {
     const SharedTables shared = share_tables(counts_);
     BitWriter head;
     head.put(highest, 8);
-    for (size_t c = 1; c <= highest; ++c)
-      head.put(shared.table_of[c] != shared.table_of[c - 1], 1);
+    for (size_t c = 1; c <= highest; ++c) head.put(shared.table_of[c] != shared.table_of[c - 1], 1);
     std::vector<std::array<Symbol, 256>> tables;
     for (const Histogram& histogram : shared.counts) {
       const Frequencies table = approximate(histogram);
@@ -243,15 +243,13 @@ class Source final : public CodeSource<I> {
       std::fill_n(which.data(), count, table_of_[0]);
     const auto one_by_one = [&](size_t i, size_t end) {
       for (; i < end; ++i)
-        tokens[i] =
-            decode_one(state_.x[(done_ + i) & state_.mask], slots_.data() + which[i] * kFrequencySum,
-                       state_.next);
+        tokens[i] = decode_one(state_.x[(done_ + i) & state_.mask],
+                               slots_.data() + which[i] * kFrequencySum, state_.next);
     };
     const size_t head = std::min(count, (kGroup - done_ % kGroup) % kGroup);
     const size_t whole = (count - head) / kGroup * kGroup;
     one_by_one(0, head);
-    if (whole > 0)
-      HWY_DYNAMIC_DISPATCH(decode_groups)
+    if (whole > 0) HWY_DYNAMIC_DISPATCH(decode_groups)
     (state_, done_ + head, whole, which.data() + head, slots_.data(), tokens.data() + head);
     one_by_one(head + whole, count);
     if (state_.next > end_) fail_corrupt("words end too early");

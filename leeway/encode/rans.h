@@ -2,8 +2,8 @@
 // Rans: entropy coding with a table of frequencies per context, interleaved states (rans.md).
 //
 // Asymmetric numeral systems in the range form [Duda, 2013]: value i of the chunk belongs to state
-// i mod 32 (or 8), so that eight states at a time are decoded by vector code. The predictor may say what
-// it expects of a value, as a context of one byte; contexts that are alike share a table.
+// i mod 32 (or 8), so that eight states at a time are decoded by vector code. The predictor may say
+// what it expects of a value, as a context of one byte; contexts that are alike share a table.
 #pragma once
 
 #include "leeway/core/export.h"
@@ -13,8 +13,7 @@ namespace leeway {
 
 struct Rans {
   static constexpr std::string_view kName = "rans";
-  static constexpr std::string_view kAbout =
-      "interleaved rANS, a table of frequencies per context";
+  static constexpr std::string_view kAbout = "interleaved rANS, a table of frequencies per context";
   static constexpr Kind kKind = Kind::encoder;
   NoParams params;
 

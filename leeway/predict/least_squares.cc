@@ -68,8 +68,8 @@ void weighted_sum_f64(const double* const* taps, const double* weights, size_t k
   weighted_sum(taps, weights, k, guess, guess_weight, count, out);
 }
 
-// For eight values: taps and, last, the value itself, less the guess, in steps; the taps also with a
-// weight. What is far off or no number teaches nothing.
+// For eight values: taps and, last, the value itself, less the guess, in steps; the taps also with
+// a weight. What is far off or no number teaches nothing.
 template <class C>
 void differences(const C* const* taps, size_t k, const C* guess, const C* values, const C* weight,
                  size_t first, C inverse_step, C* plain, C* weighted) {
@@ -91,9 +91,9 @@ void differences_f32(const float* const* taps, size_t k, const float* guess, con
                      float* weighted) {
   differences(taps, k, guess, values, weight, first, inverse_step, plain, weighted);
 }
-void differences_f64(const double* const* taps, size_t k, const double* guess,
-                     const double* values, const double* weight, size_t first,
-                     double inverse_step, double* plain, double* weighted) {
+void differences_f64(const double* const* taps, size_t k, const double* guess, const double* values,
+                     const double* weight, size_t first, double inverse_step, double* plain,
+                     double* weighted) {
   differences(taps, k, guess, values, weight, first, inverse_step, plain, weighted);
 }
 
@@ -161,8 +161,8 @@ void add_products(const C* plain, const C* weighted, size_t k, double* sums) {
       for (size_t y = 0; y < kRows && r + y < k; ++y)
         for (size_t x = 0; x < kColumns && c + x <= k; ++x) {
           const C* s = part[y][x];
-          sums[(r + y) * (k + 1) + c + x] += double(((s[0] + s[4]) + (s[2] + s[6])) +
-                                                    ((s[1] + s[5]) + (s[3] + s[7])));
+          sums[(r + y) * (k + 1) + c + x] +=
+              double(((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])));
         }
     }
   }
@@ -244,8 +244,7 @@ void LeastSquares<C>::inherit(const LeastSquares& other) {
 
 template <class C>
 void LeastSquares<C>::sample(const C* const* taps, const C* guess, const C* predicted,
-                             const C* values, const float* expected, size_t first,
-                             C inverse_step) {
+                             const C* values, const float* expected, size_t first, C inverse_step) {
   std::array<C, kSampleGroup> weight;
   for (size_t i = 0; i < kSampleGroup; ++i) {
     const C error = usable((values[first + i] - predicted[first + i]) * inverse_step);

@@ -58,7 +58,8 @@ void check_learning(C noise, C tolerance) {
   std::vector<C> out(4096);
   squares.apply(rows.data(), series.guess.data(), out.size(), out.data());
   for (size_t i = 0; i < out.size(); ++i)
-    ASSERT_NEAR(double(out[i]), double(series.values[i]), 6 * double(noise) + 60 * double(tolerance));
+    ASSERT_NEAR(double(out[i]), double(series.values[i]),
+                6 * double(noise) + 60 * double(tolerance));
 }
 
 TEST(LeastSquares, FindsTheWeights) {

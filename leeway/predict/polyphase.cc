@@ -37,8 +37,7 @@ void for_each_pair(const Level& level, size_t rank, const auto& steps, F&& f) {
       offset += std::ptrdiff_t(index[axis]) * steps[axis];
     }
     const Part& even = part_of(level, odd);
-    for (size_t axis = 0; axis + 1 < rank; ++axis)
-      row = row * even.extents[axis] + index[axis] / 2;
+    for (size_t axis = 0; axis + 1 < rank; ++axis) row = row * even.extents[axis] + index[axis] / 2;
     const bool has_odd = level.extents[rank - 1] > 1;
     const Part* odd_part = has_odd ? &part_of(level, odd | 1u << (rank - 1)) : nullptr;
     f(offset, even.first + row * even.pitch,
@@ -207,9 +206,9 @@ void Polyphase::merge(T* storage, T* field) const {
   });
 }
 
-#define LEEWAY_POLYPHASE(T)                         \
+#define LEEWAY_POLYPHASE(T)                                           \
   template void Polyphase::split(const T*, const Strides&, T*) const; \
-  template void Polyphase::merge(T*, T*) const;       \
+  template void Polyphase::merge(T*, T*) const;                       \
   template void Polyphase::merge_grid(size_t, T*) const;
 LEEWAY_POLYPHASE(float)
 LEEWAY_POLYPHASE(double)

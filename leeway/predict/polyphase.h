@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Polyphase: values put apart by level and parity, so that neighbours at any stride lie side by side
-// (pyramid.md, "Order").
+// Polyphase: values put apart by level and parity, so that neighbours at any stride lie side by
+// side (pyramid.md, "Order").
 //
 // Some axes are active, the others frozen: every position on the frozen axes is a slice of its own.
 // Level 1 splits a slice into classes by which of its coordinates are odd; the class without odd
@@ -39,9 +39,9 @@ struct Part {
 };
 
 struct Level {
-  Extents extents{};           // of what is split
-  Part grid;                   // the points without odd coordinates
-  std::vector<Part> classes;   // the others, by number of odd coordinates, then by `odd`
+  Extents extents{};          // of what is split
+  Part grid;                  // the points without odd coordinates
+  std::vector<Part> classes;  // the others, by number of odd coordinates, then by `odd`
 };
 
 class Polyphase {

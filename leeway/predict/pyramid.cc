@@ -289,8 +289,8 @@ class Walk {
         known_ = {};
         const size_t axes = guess_row(level, part, index, row, x, count);
         find_known(part, index, at);
-        const u32 first = axes == 0 ? kTopContexts
-                                    : u32(32 * (std::min<size_t>(level, 2) * 2 + (axes > 1)));
+        const u32 first =
+            axes == 0 ? kTopContexts : u32(32 * (std::min<size_t>(level, 2) * 2 + (axes > 1)));
         HWY_DYNAMIC_DISPATCH(expect)
         (known_, weights_for(*expectation), activity_.data(), count, first, expected_.data(),
          contexts_.data());
@@ -532,7 +532,7 @@ class Walk {
   Known known_{};
   std::array<std::array<C, kMostCodes>, 3 * kMaxActive> ghosts_;  // rows outside the array
   std::array<const C*, kMostTaps> taps_;
-  std::vector<std::optional<Learner<C>>> learners_;        // by level and class
+  std::vector<std::optional<Learner<C>>> learners_;       // by level and class
   std::vector<std::optional<Expectation>> expectations_;  // the same
 };
 
@@ -545,8 +545,7 @@ void Pyramid::walk_rows(const Polyphase& layout, double step, C* numbers,
   std::make_unique<pyramid::Walk<C>>(*this, layout, step, numbers, rows)->run();
 }
 template void Pyramid::walk_rows(const Polyphase&, double, float*, PyramidRows<float>&) const;
-template void Pyramid::walk_rows(const Polyphase&, double, double*,
-                                 PyramidRows<double>&) const;
+template void Pyramid::walk_rows(const Polyphase&, double, double*, PyramidRows<double>&) const;
 
 Polyphase Pyramid::layout_of(const Shape& shape) const {
   u32 active = 0;
@@ -663,7 +662,8 @@ Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
     Pyramid result = *this;
     result.params.frozen = frozen;
     result.params.tight = tight;
-    result.params.taps = frozen == all && rank > 1 ? std::max(taps, std::min(params.taps, 10)) : taps;
+    result.params.taps =
+        frozen == all && rank > 1 ? std::max(taps, std::min(params.taps, 10)) : taps;
     return result;
   };
   std::vector<i32> taps{params.taps};
@@ -677,7 +677,8 @@ Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
         if (const Pyramid made = with(frozen, tight, k); made.unchanged_by(shape, trial))
           return made;
 
-  // All sets of axes on a small sample, the best two on a larger one, then the rest of the settings.
+  // All sets of axes on a small sample, the best two on a larger one, then the rest of the
+  // settings.
   const bool thorough = params.gain == 0;
   const u64 values = thorough ? std::clamp<u64>(shape.size() / 16, 16384, 131072)
                               : std::clamp<u64>(shape.size() / 64, 16384, 32768);

@@ -53,7 +53,8 @@ struct Pyramid {
     void fields(auto&& field) {
       field("frozen", frozen, -1, 255,
             "axes that are not interpolated, as bits, the slowest axis first; -1: chosen by trial");
-      field("tight", tight, -1, 2, "how much smaller the bounds of coarse levels are; -1: by trial");
+      field("tight", tight, -1, 2,
+            "how much smaller the bounds of coarse levels are; -1: by trial");
       field("taps", taps, 0, i32(kMostTaps), "known values whose weights are learned");
       field("every", every, 1, 64, "of so many values, one is learned from");
       field("gain", gain, 0, 99, "percent that learning must save in a trial to be used");

@@ -65,8 +65,9 @@ std::vector<Tap> taps_near(const Polyphase& layout, size_t level, const Part& pa
       }
       const Part* holder = find(odd);
       if (!holder) return;
-      const bool known = slice < 0 || (!flat && (odd == part.odd ? direction(move, rank - 1) < 0
-                                                                 : odd == 0 || holder < &part));
+      const bool known =
+          slice < 0 ||
+          (!flat && (odd == part.odd ? direction(move, rank - 1) < 0 : odd == 0 || holder < &part));
       if (!known) return;
       // Straight along an axis that is interpolated counts as near.
       if (slice == 0 && along == 1)

@@ -16,8 +16,8 @@ struct Tap {
   i64 distance;
 };
 
-// The nearest `most` values that are known before a row of the part: of the coarser grid, of classes
-// before it, of rows before, of slices before.
+// The nearest `most` values that are known before a row of the part: of the coarser grid, of
+// classes before it, of rows before, of slices before.
 std::vector<Tap> taps_near(const Polyphase& layout, size_t level, const Part& part, size_t most);
 
 }  // namespace leeway

@@ -129,12 +129,12 @@ struct LinearGrid<T> {
   }
 
   // Values at the front that all have a code, and their recovery; says how many were done.
-  size_t quantize_run(T* x, const Predicted<T>* p, size_t n, Code<T>* q, double& max_error) const
-      requires std::floating_point<T> {
+  size_t quantize_run(T* x, const Predicted<T>* p, size_t n, Code<T>* q,
+                      double& max_error) const requires std::floating_point<T> {
     return kernel::quantize_run(*this, x, p, n, q, max_error);
   }
-  size_t recover_run(T* x, const Predicted<T>* p, size_t n, const Code<T>* q) const
-      requires std::floating_point<T> {
+  size_t recover_run(T* x, const Predicted<T>* p, size_t n,
+                     const Code<T>* q) const requires std::floating_point<T> {
     return kernel::recover_run(*this, x, p, n, q);
   }
 

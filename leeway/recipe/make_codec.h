@@ -35,8 +35,8 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
     });
   });
   if (!transform)
-    fail_argument("'" + predictor->name + "' cannot stand " + (predicts_first ? "before" : "behind") +
-                " the quantizer");
+    fail_argument("'" + predictor->name + "' cannot stand " +
+                  (predicts_first ? "before" : "behind") + " the quantizer");
   return transform;
 }
 

@@ -205,9 +205,10 @@ class Feedback final : public Transform<T> {
                  CodeSink<Code<T>>& sink, Patches<T>& exact, Writer& side) const override {
     Quantize visit(quantizer_, bound, special, sink, exact);
     if constexpr (SettledPredictor<P>) {
-      const P settled = predictor_.settled(field.shape, [&](const P& candidate, const Sample& part) {
-        return try_on(candidate, part, source, bound, special);
-      });
+      const P settled =
+          predictor_.settled(field.shape, [&](const P& candidate, const Sample& part) {
+            return try_on(candidate, part, source, bound, special);
+          });
       settled.write(side);
       walk(settled, source, field, visit);
     } else {
@@ -332,8 +333,7 @@ class Feedback final : public Transform<T> {
       size_t i = 0;
       while (i < count) {
         if constexpr (requires { grid.recover_run(values, predicted, 0, codes.data()); }) {
-          const size_t n =
-              grid.recover_run(values + i, predicted + i, count - i, codes.data() + i);
+          const size_t n = grid.recover_run(values + i, predicted + i, count - i, codes.data() + i);
           i += n;
           done += n;
         }
@@ -428,7 +428,8 @@ class Feedback final : public Transform<T> {
     }
   }
 
-  static constexpr size_t kStretch = 16;  // values done one by one before the fast loop is tried again
+  static constexpr size_t kStretch =
+      16;  // values done one by one before the fast loop is tried again
   P predictor_;
   Q quantizer_;
 };

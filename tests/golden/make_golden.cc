@@ -122,5 +122,17 @@ int main(int argc, char** argv) {
   make<float>(folder, "linear+blocks:axes=2,size=64+fixed:block=64", {20, 21}, coarse, true);
   make<float>(folder, "linear+blocks:axes=3,size=64+fixed:block=64", {2, 9, 10, 11}, coarse, false);
   make_updated(folder);
+  make<float>(folder, "small", {9, 10, 11}, coarse, true);
+  make<double>(folder, "small", {500}, Bound::rel(1e-3), true);
+  make<bf16>(folder, "small", {7, 8, 9}, coarse, true);
+  make<i16>(folder, "small", {20, 11}, Bound::abs(3.5), false);
+  make<u64>(folder, "small", {5, 6, 7}, Bound::abs(1), false);
+  make<float>(folder, "small", {3, 4, 5, 6, 7}, coarse, false);
+  make<float>(folder, "pyramid:tight=2,taps=7,every=1,gain=0+linear+rans", {16, 24, 40}, coarse,
+              false);
+  make<double>(folder, "pyramid:frozen=3,taps=9,every=1,gain=0+linear+rans", {40, 90}, coarse,
+               true);
+  make<float>(folder, "pyramid:frozen=2+linear+huffman+zstd", {8, 9, 10}, coarse, true);
+  make<float>(folder, "linear+lorenzo+rans", {9, 10, 60}, coarse, true);
   return 0;
 }
