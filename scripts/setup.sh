@@ -3,6 +3,7 @@
 #
 #   scripts/setup.sh          everything
 #   scripts/setup.sh build    only what scripts/build.sh needs
+#   scripts/setup.sh peers    everything, and the other compressors that bench/peers.py compares with
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,5 +38,8 @@ if [ "${1:-all}" != build ]; then
     echo "installing Python packages into .venv"
     python3 -m venv .venv
     .venv/bin/pip install --quiet --disable-pip-version-check numpy pytest xxhash zstandard
+  fi
+  if [ "${1:-all}" = peers ]; then
+    .venv/bin/pip install --quiet --disable-pip-version-check pysz zfpy hdf5plugin h5py matplotlib
   fi
 fi

@@ -17,8 +17,9 @@ BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "
 FLOATS = ("f32", "f64", "f16", "bf16")
 DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {}, "exact": {}, "huffman": {},
             "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}, "rans": {},
+            "interp": {"cubic": 1, "reverse": 0, "alpha": 1.25, "beta": 2.0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4}}
-PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "pyramid"}, {"linear", "exact"}
+PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid"}, {"linear", "exact"}
 ENCODERS, LOSSLESS = {"huffman", "rans", "pack", "fixed", "raw"}, {"zstd", "store"}
 
 
@@ -111,7 +112,10 @@ def signed(value, width):
 
 
 def read_patches(reader, dtype, size):
-    """Yields (first, count, bits)."""
+    """A list of (first, count, bits)."""
+    if not len(reader.data):
+        return []
+    reader = Reader(zstd(reader.data))
     patches, runs = [], reader.varint()
     if runs:
         width = BYTES[dtype]
@@ -362,8 +366,6 @@ class Linear:
 
 
 class Exact:
-    step = 1
-
     def __init__(self, dtype, bound):
         self.dtype, self.width = dtype, 8 * BYTES[dtype]
 
@@ -450,6 +452,74 @@ def lorenzo_walk(values, codes, shape, params, grid, dtype, lowest):
                 x1, x2 = P(to_number(values[row + i], dtype)), x1
 
 
+def number_type(dtype):
+    return np.float32 if dtype in ("f32", "f16", "bf16") or BYTES[dtype] <= 2 else np.float64
+
+
+def rounded(p, dtype):
+    """A prediction as the quantizer wants it."""
+    if dtype in FLOATS:
+        return p
+    width = 8 * BYTES[dtype]
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if dtype[0] == "i" else (0, (1 << width) - 1)
+    if not p > float(low):
+        return low
+    if not p < float(high):
+        return high
+    down = np.floor(np.float64(p))
+    return int(down) if np.float64(p) - down < 0.5 else int(down + 1)
+
+
+def level_factor(level, alpha, beta):
+    factor = 1.0
+    for _ in range(level):
+        if factor < beta:
+            factor *= alpha
+    return 1 / min(factor, beta)
+
+
+def interp_walk(codes, shape, params, grid_at, bound, dtype, exact):
+    """interp before the quantizer: values as bits."""
+    C, lowest = number_type(dtype), -(1 << (63 if BYTES[dtype] == 8 else 31))
+    shape = shape or [1]
+    numbers, bits, done = np.zeros(shape, C), np.zeros(shape, np.uint64), 0
+    levels = int(max(shape) - 1).bit_length()
+
+    def visit(index, p, level):
+        nonlocal done
+        grid = grid_at(bound * level_factor(level, params["alpha"], params["beta"]))
+        code = codes[done]
+        value = exact.get(done, 0) if code == lowest else grid.recover(rounded(p, dtype), code)
+        bits[index], numbers[index] = value, C(to_number(value, dtype))
+        done += 1
+
+    visit((0,) * len(shape), C(0), levels - 1)
+    order = list(range(len(shape)))[:: -1 if params["reverse"] else 1]
+    for level in range(levels - 1, -1, -1):
+        s = 1 << level
+        for which, axis in enumerate(order):
+            ranges = [None] * len(shape)
+            for i, k in enumerate(order):
+                ranges[k] = range(s if i == which else 0, shape[k], s if i < which else 2 * s)
+            for index in product(*ranges):
+                j, n = index[axis], shape[axis]
+                at = lambda k: numbers[index[:axis] + (j + k * s,) + index[axis + 1 :]]
+                a, c, d = j >= 3 * s, j + s < n, j + 3 * s < n
+                b = at(-1)
+                if not c:
+                    p = C(1.5) * b - C(0.5) * at(-3) if a else b
+                elif not params["cubic"] or not (a or d):
+                    p = C(0.5) * (b + at(1))
+                elif not a:
+                    p = C(0.375) * b + (C(0.75) * at(1) - C(0.125) * at(3))
+                elif not d:
+                    p = C(0.375) * at(1) + (C(0.75) * b - C(0.125) * at(-3))
+                else:
+                    p = C(0.5625) * (b + at(1)) - C(0.0625) * (at(-3) + at(3))
+                visit(index, p, level)
+    return [int(v) for v in bits.ravel()]
+
+
 # ---- pyramid ---------------------------------------------------------------------------------------------------
 
 
@@ -526,7 +596,7 @@ class Pyramid:
     def __init__(self, shape, params, side, grid_at, bound, dtype, next_code, exact):
         self.dtype, self.next_code, self.exact, self.done = dtype, next_code, exact, 0
         self.grid_at, self.bound = grid_at, bound
-        self.C = np.float32 if dtype in ("f32", "f16", "bf16") or BYTES[dtype] <= 2 else np.float64
+        self.C = number_type(dtype)
         frozen, self.tight, self.taps = side.get("B"), side.get("B"), side.get("B")
         side.expect_end()
         require(frozen >> len(shape) == 0 and self.tight <= 2 and self.taps <= 64, "settings of the pyramid")
@@ -579,12 +649,7 @@ class Pyramid:
         return [int(v) for v in out.ravel()]
 
     def tightening(self, level):
-        alpha, beta = [(1, 1), (1.25, 2), (1.5, 3)][self.tight]
-        factor = 1.0
-        for _ in range(level):
-            if factor < beta:
-                factor *= alpha
-        return 1 / min(factor, beta)
+        return level_factor(level, *[(1, 1), (1.25, 2), (1.5, 3)][self.tight])
 
     def padded(self, array, row, sizes=False):
         """A row with four values on either side."""
@@ -698,7 +763,7 @@ class Pyramid:
                 predicted = learner[0].apply(taps, guess)
         for i in range(count):
             code = self.next_code(int(contexts[i]))
-            p = self.prediction(predicted[i])
+            p = rounded(predicted[i], self.dtype)
             lowest = -(1 << (63 if BYTES[self.dtype] == 8 else 31))
             value = self.exact.get(self.done, 0) if code == lowest else grid.recover(p, code)
             at = row + (x + i,)
@@ -719,18 +784,6 @@ class Pyramid:
         first = learner[1] * 5 % every
         learner[1] += 1
         return [slice(8 * g, 8 * g + 8) for g in range(first, count // 8, every)]
-
-    def prediction(self, p):
-        if self.dtype in FLOATS:
-            return p
-        width = 8 * BYTES[self.dtype]
-        low, high = (-(1 << width - 1), (1 << width - 1) - 1) if self.dtype[0] == "i" else (0, (1 << width) - 1)
-        if not p > float(low):
-            return low
-        if not p < float(high):
-            return high
-        down = np.floor(np.float64(p))
-        return int(down) if np.float64(p) - down < 0.5 else int(down + 1)
 
     def learner(self, level, odd, extents):
         if self.taps == 0 or extents[-1] < 8 or (odd == 0 and not self.flat) or level >= 3:
@@ -796,7 +849,7 @@ def parse_recipe(text):
         params = dict(DEFAULTS[name])
         for assignment in rest.split(",") if rest else []:
             key, value = assignment.split("=")
-            params[key] = int(value)
+            params[key] = type(params[key])(value) if key in params else int(value)
         stages.append((name, params))
     return stages
 
@@ -831,7 +884,12 @@ def decode_body(body, recipe, dtype, shape, bound):
     codes = decoder(reader, size, width, dict(stages).get(encoder, {}))
     reader.expect_end()
     values = [0] * size
-    if predictor and quantizer and names.index(predictor) < names.index(quantizer):
+    if predictor == "interp":
+        side.expect_end()
+        patches = {first + i: bits for first, count, bits in exact for i in range(count)}
+        with np.errstate(all="ignore"):
+            values = interp_walk(codes, shape, dict(stages)[predictor], grid_at, bound, dtype, patches) if size else []
+    elif predictor and quantizer and names.index(predictor) < names.index(quantizer):
         apply_patches(exact, values)
         with np.errstate(all="ignore"):
             lorenzo_walk(values, codes, shape, dict(stages)[predictor], grid, dtype, -(1 << width - 1))

@@ -281,13 +281,14 @@ class Walk {
     Learner<C>* learner = learner_for(level, part);
     auto& expectation = expectations_[level << kMaxActive | part.odd];
     if (!expectation) expectation.emplace();
+    find_sides(level, part);
     Extents index{};
     for (size_t row = 0;; ++row) {
       for (size_t x = 0; x < part.length(); x += kMostCodes) {
         const size_t count = std::min(kMostCodes, part.length() - x);
         const size_t at = place(part, row) + x;
         known_ = {};
-        const size_t axes = guess_row(level, part, index, row, x, count);
+        const size_t axes = guess_row(part, index, row, x, count);
         find_known(part, index, at);
         const u32 first =
             axes == 0 ? kTopContexts : u32(32 * (std::min<size_t>(level, 2) * 2 + (axes > 1)));
@@ -313,10 +314,21 @@ class Walk {
     }
   }
 
+  // What the points of a class are interpolated from, axis by axis.
+  void find_sides(size_t level, const Part& part) {
+    sides_count_ = 0;
+    for (size_t axis = 0; axis < rank_; ++axis) {
+      if (!(part.odd >> axis & 1)) continue;
+      const Part& side = part_of(level, part.odd ^ (1u << axis));
+      size_t stride = side.pitch;
+      for (size_t k = axis + 1; k + 1 < rank_; ++k) stride *= side.extents[k];
+      sides_[sides_count_++] = {axis, &side, stride};
+    }
+  }
+
   // The first guess of a row: interpolated, or from the slices before if nothing in this one is
   // known. Says along how many axes, and notes where the sizes of codes are known.
-  size_t guess_row(size_t level, const Part& part, const Extents& index, size_t row, size_t x,
-                   size_t count) {
+  size_t guess_row(const Part& part, const Extents& index, size_t row, size_t x, size_t count) {
     if (part.odd == 0) {
       guess_from_slices(place(part, row) + x, count);
       std::fill_n(activity_.data(), count, 0.0f);
@@ -324,9 +336,9 @@ class Walk {
     }
     RowInput<C> in{{}, count, inverse_};
     size_t axes = 0, ghosts = 0;
-    for (size_t axis = 0; axis < rank_; ++axis) {
-      if (!(part.odd >> axis & 1)) continue;
-      const Part& side = part_of(level, part.odd ^ (1u << axis));
+    for (size_t s = 0; s < sides_count_; ++s) {
+      const auto& [axis, part, stride] = sides_[s];
+      const Part& side = *part;
       if (axis + 1 == rank_) {
         const size_t at = place(side, row) + x;
         const C* b = numbers_ + at;
@@ -335,13 +347,11 @@ class Walk {
         known_.sizes[known_.all++] = sizes_.data() + at + 1;
         continue;
       }
-      size_t stride = side.pitch;
-      for (size_t k = axis + 1; k + 1 < rank_; ++k) stride *= side.extents[k];
       const auto j = std::ptrdiff_t(index[axis]), n = std::ptrdiff_t(side.extents[axis]);
       const size_t here = place(side, row_number(side, index)) + x;
-      const auto at = [&](std::ptrdiff_t k) -> const C* {
+      const auto at = [&, step = std::ptrdiff_t(stride)](std::ptrdiff_t k) -> const C* {
         if (k < 0 || k >= n) return nullptr;
-        return numbers_ + std::ptrdiff_t(here) + (k - j) * std::ptrdiff_t(stride);
+        return numbers_ + std::ptrdiff_t(here) + (k - j) * step;
       };
       const auto ghost = [&](const C* r0, const C* r1, const C* r2) -> const C* {
         if (!r1) return r0;
@@ -530,6 +540,13 @@ class Walk {
   std::array<float, kMostCodes + 16> activity_{}, expected_;
   std::array<u8, kMostCodes + 16> contexts_;
   Known known_{};
+  struct Side {
+    size_t axis;
+    const Part* part;
+    size_t stride;  // along the axis
+  };
+  std::array<Side, kMaxActive> sides_;
+  size_t sides_count_ = 0;
   std::array<std::array<C, kMostCodes>, 3 * kMaxActive> ghosts_;  // rows outside the array
   std::array<const C*, kMostTaps> taps_;
   std::vector<std::optional<Learner<C>>> learners_;       // by level and class
@@ -668,6 +685,9 @@ Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
   };
   std::vector<i32> taps{params.taps};
   if (params.gain > 0 && params.taps > 0) taps.insert(taps.begin(), 0);
+
+  constexpr u64 kWorthATrial = 1024;  // values
+  if (shape.size() < kWorthATrial) return with(sets[0], tights[0], taps[0]);
 
   // What these settings have made must stay as it is; larger steps first, for their multiples are
   // multiples of smaller ones, too.

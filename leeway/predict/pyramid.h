@@ -7,21 +7,15 @@
 // prediction and context are vector code, and the context tells the encoder what error to expect.
 #pragma once
 
-#include <cmath>
 #include <functional>
-#include <limits>
 
 #include "leeway/core/export.h"
+#include "leeway/core/number.h"
 #include "leeway/core/stage.h"
 #include "leeway/predict/least_squares.h"
 #include "leeway/predict/polyphase.h"
 
 namespace leeway {
-
-// The type in which a pyramid computes with T.
-template <class T>
-using Number = std::conditional_t<is_floating<T> && !std::is_same_v<T, double>, float,
-                                  std::conditional_t<sizeof(T) <= 2, float, double>>;
 
 // What a pyramid needs of its caller: rows one after the other.
 template <class C>
@@ -44,6 +38,7 @@ struct Pyramid {
       "from coarse to fine, cubics along all axes blended by activity";
   static constexpr Kind kKind = Kind::predictor;
   static constexpr u64 kChunkValues = 3 << 21;
+  static constexpr bool kNeedsStep = true;
   struct Params {
     i32 frozen = -1;
     i32 tight = -1;
@@ -86,21 +81,6 @@ struct Pyramid {
   LEEWAY_EXPORT Polyphase layout_of(const Shape& shape) const;
   bool unchanged_by(const Shape& shape, const Try& trial) const;
 };
-
-// A prediction as the quantizer wants it: integers are rounded, and kept in range.
-template <class T, class C>
-Predicted<T> predicted_as(C p) {
-  if constexpr (is_floating<T>) {
-    return p;
-  } else {
-    constexpr double lowest = double(std::numeric_limits<T>::min());
-    constexpr double highest = double(std::numeric_limits<T>::max());
-    if (!(p > lowest)) return Predicted<T>(std::numeric_limits<T>::min());
-    if (!(p < highest)) return Predicted<T>(std::numeric_limits<T>::max());
-    const double down = std::floor(double(p));
-    return Predicted<T>(T(double(p) - down < 0.5 ? down : down + 1));
-  }
-}
 
 template <class T, class Visit>
 void Pyramid::walk(const View& source, Field<T> field, Visit&& visit) const {

@@ -46,10 +46,10 @@ struct Mask {
     return is_nonfinite(value) || std::ranges::find(fills, u64(bits_of(value))) != fills.end();
   }
 
-  // Returns which values are special, one byte each; nothing if none is.
+  // Takes special values out; `patches` will put them back. Returns which they are, one byte a value;
+  // nothing if none is special.
   template <class T>
-  std::vector<u8> forward(Field<T> field, Writer& side) const {
-    Patches<T> patches;
+  std::vector<u8> forward(Field<T> field, Patches<T>& patches) const {
     std::vector<u8> special;
     if (is_needed && any_special(field)) {
       special.resize(field.size());
@@ -69,13 +69,7 @@ struct Mask {
         ++position;
       }
     }
-    patches.write(side);
     return special;
-  }
-
-  template <class T>
-  void backward(Field<T> field, Reader& in) const {
-    Patches<T>::read(in, field.size()).apply(field.values());
   }
 
  private:

@@ -11,12 +11,11 @@ TEST(Mask, ReplacesByTheValueBefore) {
   std::vector<float> values = {nan, nan, 1, 2, INFINITY, 7, -1, nan};
   const auto original = values;
   const Mask mask{.params = {}, .fills = {bits_of(7.0f)}};
-  Writer side;
-  EXPECT_EQ(mask.forward(Field<float>{values.data(), {8}}, side),
+  Patches<float> patches;
+  EXPECT_EQ(mask.forward(Field<float>{values.data(), {8}}, patches),
             (std::vector<u8>{1, 1, 0, 0, 1, 1, 0, 1}));
   EXPECT_EQ(values, (std::vector<float>{1, 1, 1, 2, 2, 2, -1, -1}));
-  Reader in(side.bytes());
-  mask.backward(Field<float>{values.data(), {8}}, in);
+  patches.apply(values);
   for (size_t i = 0; i < 8; ++i) EXPECT_EQ(bits_of(values[i]), bits_of(original[i]));
 }
 

@@ -12,7 +12,6 @@ namespace leeway {
 template <class T>
 struct ExactGrid {
   using Signed = std::make_signed_t<Bits<T>>;
-  static constexpr double step = 1;
 
   static Signed order_of(T value) {
     const auto bits = Signed(bits_of(value));

@@ -11,6 +11,7 @@
 #include "leeway/lossless/store.h"
 #include "leeway/lossless/zstd.h"
 #include "leeway/predict/blocks.h"
+#include "leeway/predict/interp.h"
 #include "leeway/predict/lorenzo.h"
 #include "leeway/predict/pyramid.h"
 #include "leeway/quantize/exact.h"
@@ -21,7 +22,7 @@ namespace leeway {
 template <class... S>
 struct List {};
 
-using Predictors = List<Lorenzo, Blocks, Pyramid>;
+using Predictors = List<Lorenzo, Blocks, Interp, Pyramid>;
 using Quantizers = List<Linear, Exact>;
 using Encoders = List<Huffman, Rans, Pack, Fixed, Raw>;
 using LosslessStages = List<Zstd, Store>;

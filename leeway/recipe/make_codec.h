@@ -12,6 +12,16 @@ inline const StageCall* find_stage(const Recipe& recipe, Kind kind) {
   return found == recipe.stages.end() ? nullptr : &*found;
 }
 
+// A predictor that looks at the step needs a quantizer that has one.
+template <class T, class P, class Q>
+constexpr bool fits_together() {
+  if constexpr (requires { P::kNeedsStep; }) return requires(const Q q) {
+      q.template at<T>(1.0).step;
+    };
+  else
+    return true;
+}
+
 // Joins predictor and quantizer in the order the recipe names them.
 template <class T>
 std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
@@ -27,7 +37,7 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
     }
     with_stage(Predictors{}, *predictor, [&]<class P>(const P& p) {
       if (predicts_first) {
-        if constexpr (FeedbackPredictor<P, T>)
+        if constexpr (FeedbackPredictor<P, T> && fits_together<T, P, Q>())
           transform = std::make_unique<Feedback<T, P, Q>>(p, q);
       } else {
         if constexpr (IntegerPredictor<P>) transform = std::make_unique<Dual<T, Q, P>>(q, p);

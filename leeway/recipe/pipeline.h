@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "leeway/core/export.h"
+#include "leeway/lossless/zstd.h"
 #include "leeway/preprocess/mask.h"
 #include "leeway/recipe/transform.h"
 
@@ -144,14 +145,12 @@ struct Pipeline {
       unpacked = std::move(next);
     }
     Reader body(bytes);
-    Reader special(body.take(body.get_varint()));
+    const auto special = read_patches(body, field.size());
     std::vector<Reader> sides;
     for (size_t i = 0; i < preprocessors.size(); ++i)
       sides.emplace_back(body.take(body.get_varint()));
     Reader side(body.take(body.get_varint()));
-    Reader patches(body.take(body.get_varint()));
-    const auto exact = Patches<T>::read(patches, field.size());
-    patches.expect_end();
+    const auto exact = read_patches(body, field.size());
     const auto source = [&] {
       if constexpr (sizeof(Code<T>) == 4)
         return encoder->source32(body, field.size());
@@ -165,14 +164,34 @@ struct Pipeline {
       preprocessors[i]->backward(field, sides[i]);
       sides[i].expect_end();
     }
-    Mask().backward(field, special);
-    special.expect_end();
+    special.apply(field.values());
   }
 
  private:
   static void put_section(Writer& body, ByteView bytes) {
     body.put_varint(bytes.size());
     body.put_bytes(bytes);
+  }
+
+  // Patches are packed by themselves, because coded values are not worth packing: the same coast in
+  // every time step is.
+  static void put_patches(Writer& body, const Patches<T>& patches) {
+    Writer plain, packed;
+    if (patches.count() > 0) {
+      patches.write(plain);
+      Zstd{.params = {.level = 9}}.compress(plain.bytes(), packed);
+    }
+    put_section(body, packed.bytes());
+  }
+  static Patches<T> read_patches(Reader& body, size_t size) {
+    const ByteView packed = body.take(body.get_varint());
+    if (packed.empty()) return {};
+    Writer plain;
+    Zstd().decompress(packed, 32 * (size + 64), plain);
+    Reader in(plain.bytes());
+    auto patches = Patches<T>::read(in, size);
+    in.expect_end();
+    return patches;
   }
 
   std::unique_ptr<CodeSink<Code<T>>> sink(size_t count, Writer& out) const {
@@ -190,10 +209,10 @@ struct Pipeline {
       if (!is_in_place(source, field)) gather(source, field.data);
       source = view_of(field.data, field.shape);
     }
-    Writer masked;
+    Patches<T> masked;
     std::vector<u8> special = mask.forward(field, masked);
-    report.special = u64(std::ranges::count(special, u8(1)));
-    put_section(body, masked.bytes());
+    report.special = masked.count();
+    put_patches(body, masked);
     if (!preprocessors.empty()) special.clear();  // they may move values
     std::vector<Writer> sides(preprocessors.size());
     for (size_t i = 0; i < preprocessors.size(); ++i) {
@@ -201,19 +220,17 @@ struct Pipeline {
       put_section(body, sides[i].bytes());
     }
     Patches<T> exact;
-    Writer side, patches;
+    Writer side;
     report.max_error = transform->forward(source, field, bound, special, codes, exact, side);
     report.exact = exact.count();
     put_section(body, side.bytes());
-    exact.write(patches);
-    put_section(body, patches.bytes());
+    put_patches(body, exact);
 
     for (size_t i = preprocessors.size(); i-- > 0;) {
       Reader side(sides[i].bytes());
       preprocessors[i]->backward(field, side);
     }
-    Reader again(masked.bytes());
-    mask.backward(field, again);
+    masked.apply(field.values());
     return report;
   }
 

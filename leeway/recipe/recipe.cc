@@ -22,6 +22,7 @@ constexpr NamedRecipe kNamed[] = {
     {"feedback", "lorenzo+linear+huffman+zstd",
      "predicts from reconstructed values, as SZ-1.4 does"},
     {"lossless", "exact+lorenzo+huffman+zstd", "every value bit for bit, whatever the bound"},
+    {"sz3-interp", "interp+linear+huffman+zstd", "the interpolation of SZ3"},
     {"plain", "linear+huffman", "no prediction: for values without neighbours"},
 };
 

@@ -238,7 +238,8 @@ class Feedback final : public Transform<T> {
     size_t done = 0;  // values of the walk
 
     Visitor(const Q& q, double e) : quantizer(q), bound(e), grid(q.template at<T>(e)) {}
-    double step() const { return grid.step; }
+    double step() const requires requires(const Grid& g) { g.step; }
+    { return double(grid.step); }
     void tighten(double factor) { grid = quantizer.template at<T>(bound * factor); }
   };
 

@@ -133,6 +133,9 @@ int main(int argc, char** argv) {
   make<double>(folder, "pyramid:frozen=3,taps=9,every=1,gain=0+linear+rans", {40, 90}, coarse,
                true);
   make<float>(folder, "pyramid:frozen=2+linear+huffman+zstd", {8, 9, 10}, coarse, true);
+  make<float>(folder, "sz3-interp", {9, 10, 11}, coarse, true);
+  make<i16>(folder, "interp:cubic=0,reverse=1,alpha=1.5,beta=3+linear+huffman", {20, 31},
+            Bound::abs(3.5), false);
   make<float>(folder, "linear+lorenzo+rans", {9, 10, 60}, coarse, true);
   return 0;
 }

@@ -3,10 +3,6 @@
 
 namespace leeway {
 
-template std::shared_ptr<const ChunkCodec> make_typed_codec<i8>(const Recipe&);
-template std::shared_ptr<const ChunkCodec> make_typed_codec<i16>(const Recipe&);
-template std::shared_ptr<const ChunkCodec> make_typed_codec<i32>(const Recipe&);
-template std::shared_ptr<const ChunkCodec> make_typed_codec<i64>(const Recipe&);
 template std::shared_ptr<const ChunkCodec> make_typed_codec<u8>(const Recipe&);
 template std::shared_ptr<const ChunkCodec> make_typed_codec<u16>(const Recipe&);
 template std::shared_ptr<const ChunkCodec> make_typed_codec<u32>(const Recipe&);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/predict/interp.h"
+
+#include "tests/support.h"
+
+namespace leeway::test {
+namespace {
+
+// Stands for a quantizer without error, and notes what it is asked.
+struct Recorder {
+  std::vector<u8> special{};
+  std::vector<double> predictions{}, values{};
+  void run(double* x, const double* p, size_t n, const u8*, const u8*, u8*) {
+    predictions.insert(predictions.end(), p, p + n);
+    values.insert(values.end(), x, x + n);
+  }
+  const u8* special_values() const { return nullptr; }
+  void tighten(double) {}
+};
+
+Recorder walk(const Interp& interp, const Shape& shape, std::vector<double> values) {
+  Recorder recorder;
+  interp.walk(Field<double>{values.data(), shape}, recorder);
+  return recorder;
+}
+
+TEST(Interp, VisitsEveryValueOnce) {
+  for (const Shape& full : shapes())
+    for (const int reverse : {0, 1}) {
+      const Shape shape = full.squeezed();
+      std::vector<double> values(size_t(shape.size()));
+      for (size_t i = 0; i < values.size(); ++i) values[i] = double(i);
+      Interp interp;
+      interp.params.reverse = reverse;
+      auto seen = walk(interp, shape, values).values;
+      std::ranges::sort(seen);
+      ASSERT_EQ(seen, values) << to_string(shape);
+    }
+}
+
+// Cubics are exact inside for polynomials of degree 3, lines for degree 1.
+TEST(Interp, IsExactForPolynomials) {
+  const Shape shape{65, 33};
+  for (const int degree : {1, 3}) {
+    std::vector<double> values;
+    for (double y = 0; y < 65; ++y)
+      for (double x = 0; x < 33; ++x)
+        values.push_back(std::pow(y / 8, degree) + std::pow(x / 4, degree) + 3);
+    Interp interp;
+    interp.params.cubic = degree == 3;
+    const Recorder seen = walk(interp, shape, values);
+    size_t wrong = 0;
+    for (size_t i = 0; i < seen.values.size(); ++i)
+      wrong += std::abs(seen.values[i] - seen.predictions[i]) > 1e-9;
+    EXPECT_LT(wrong, degree == 1 ? 6u : seen.values.size() / 4);  // edges have less than a cubic
+  }
+}
+
+TEST(Interp, BeatsLorenzoOnSmoothFieldsAtCoarseBounds) {
+  const Shape shape{50, 51, 52};
+  const auto values = make_field<float>(shape, Texture::smooth);
+  const auto size = [&](const std::string& recipe) {
+    return compress(values.data(), shape, options_for<float>(Bound::rel(1e-2), recipe)).size();
+  };
+  EXPECT_LT(size("sz3-interp"), size("feedback"));
+}
+
+}  // namespace
+}  // namespace leeway::test

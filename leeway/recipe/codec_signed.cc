@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/recipe/make_codec.h"
+
+namespace leeway {
+
+template std::shared_ptr<const ChunkCodec> make_typed_codec<i8>(const Recipe&);
+template std::shared_ptr<const ChunkCodec> make_typed_codec<i16>(const Recipe&);
+template std::shared_ptr<const ChunkCodec> make_typed_codec<i32>(const Recipe&);
+template std::shared_ptr<const ChunkCodec> make_typed_codec<i64>(const Recipe&);
+
+}  // namespace leeway
