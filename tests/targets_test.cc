@@ -22,6 +22,10 @@ TEST(Targets, SameStreamsAndValues) {
     for (const Texture texture : kTextures)
       for (const double bound : {1e-1, 1e-4, 1e-7})
         for (const std::string recipe : {"balanced", "feedback", "lossless", "small", "smallest"}) {
+          // The slow ones are tried on less.
+          const bool slow = recipe.starts_with("small");
+          if (slow && (bound != 1e-4 || (texture != Texture::smooth && texture != Texture::hostile)))
+            continue;
           const Shape shape{5, 37, 41};
           const auto values = make_field<T>(shape, texture);
           Bytes expected;

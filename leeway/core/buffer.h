@@ -16,7 +16,7 @@
 namespace leeway {
 
 // What the library keeps at most between calls, in bytes.
-inline constexpr size_t kBufferReserve = size_t(64) << 20;
+inline constexpr size_t kBufferReserve = size_t(96) << 20;
 
 class LEEWAY_EXPORT BufferPool {
  public:

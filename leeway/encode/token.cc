@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/encode/token.h"
 
+#include <array>
+
+#include "leeway/core/codes.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "leeway/encode/token.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
+#ifndef LEEWAY_ENCODE_TOKEN_BLOCK
+#define LEEWAY_ENCODE_TOKEN_BLOCK
+namespace leeway {
+inline constexpr size_t kBlock = 32;  // tokens looked at together
+}
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 
-// Codes at the front, in blocks of 32, that all have a token of their own; returns how many were
-// done.
+// In blocks of 32, as many as there are: every code as if it had a token of its own; large[b] says
+// whether one in block b has not.
 template <class I>
-size_t to_direct(const I* HWY_RESTRICT codes, size_t n, u8* HWY_RESTRICT tokens) {
-  constexpr size_t kBlock = 32;
+void to_direct(const I* HWY_RESTRICT codes, size_t n, u8* HWY_RESTRICT tokens,
+               u8* HWY_RESTRICT large) {
   using U = std::make_unsigned_t<I>;
-  size_t done = 0;
-  for (; done + kBlock <= n; done += kBlock) {
+  for (size_t done = 0; done + kBlock <= n; done += kBlock) {
     U all = 0;
     for (size_t i = 0; i < kBlock; ++i) {
       const auto q = codes[done + i];
@@ -24,34 +34,35 @@ size_t to_direct(const I* HWY_RESTRICT codes, size_t n, u8* HWY_RESTRICT tokens)
       all |= z;
       tokens[done + i] = u8(z);
     }
-    if (all >= kDirectTokens) break;
+    large[done / kBlock] = all >= kDirectTokens;
   }
-  return done;
 }
 
 template <class I>
-size_t from_direct(const u8* HWY_RESTRICT tokens, size_t n, I* HWY_RESTRICT codes) {
-  constexpr size_t kBlock = 32;
-  size_t done = 0;
-  for (; done + kBlock <= n; done += kBlock) {
+void from_direct(const u8* HWY_RESTRICT tokens, size_t n, I* HWY_RESTRICT codes,
+                 u8* HWY_RESTRICT large) {
+  for (size_t done = 0; done + kBlock <= n; done += kBlock) {
     u8 all = 0;
     for (size_t i = 0; i < kBlock; ++i) all |= tokens[done + i];
-    if (all >= kDirectTokens) break;
     for (size_t i = 0; i < kBlock; ++i) {
       const u8 z = tokens[done + i];
       codes[done + i] = I(i8((z >> 1) ^ -(z & 1)));
     }
+    large[done / kBlock] = all >= kDirectTokens;
   }
-  return done;
 }
 
-size_t to_direct_32(const i32* codes, size_t n, u8* tokens) { return to_direct(codes, n, tokens); }
-size_t to_direct_64(const i64* codes, size_t n, u8* tokens) { return to_direct(codes, n, tokens); }
-size_t from_direct_32(const u8* tokens, size_t n, i32* codes) {
-  return from_direct(tokens, n, codes);
+void to_direct_32(const i32* codes, size_t n, u8* tokens, u8* large) {
+  to_direct(codes, n, tokens, large);
 }
-size_t from_direct_64(const u8* tokens, size_t n, i64* codes) {
-  return from_direct(tokens, n, codes);
+void to_direct_64(const i64* codes, size_t n, u8* tokens, u8* large) {
+  to_direct(codes, n, tokens, large);
+}
+void from_direct_32(const u8* tokens, size_t n, i32* codes, u8* large) {
+  from_direct(tokens, n, codes, large);
+}
+void from_direct_64(const u8* tokens, size_t n, i64* codes, u8* large) {
+  from_direct(tokens, n, codes, large);
 }
 
 }  // namespace leeway::HWY_NAMESPACE
@@ -66,20 +77,18 @@ HWY_EXPORT(to_direct_64);
 HWY_EXPORT(from_direct_32);
 HWY_EXPORT(from_direct_64);
 
-size_t to_direct(const i32* codes, size_t n, u8* tokens) {
-  return HWY_DYNAMIC_DISPATCH(to_direct_32)(codes, n, tokens);
+void to_direct(const i32* codes, size_t n, u8* tokens, u8* large) {
+  HWY_DYNAMIC_DISPATCH(to_direct_32)(codes, n, tokens, large);
 }
-size_t to_direct(const i64* codes, size_t n, u8* tokens) {
-  return HWY_DYNAMIC_DISPATCH(to_direct_64)(codes, n, tokens);
+void to_direct(const i64* codes, size_t n, u8* tokens, u8* large) {
+  HWY_DYNAMIC_DISPATCH(to_direct_64)(codes, n, tokens, large);
 }
-size_t from_direct(const u8* tokens, size_t n, i32* codes) {
-  return HWY_DYNAMIC_DISPATCH(from_direct_32)(tokens, n, codes);
+void from_direct(const u8* tokens, size_t n, i32* codes, u8* large) {
+  HWY_DYNAMIC_DISPATCH(from_direct_32)(tokens, n, codes, large);
 }
-size_t from_direct(const u8* tokens, size_t n, i64* codes) {
-  return HWY_DYNAMIC_DISPATCH(from_direct_64)(tokens, n, codes);
+void from_direct(const u8* tokens, size_t n, i64* codes, u8* large) {
+  HWY_DYNAMIC_DISPATCH(from_direct_64)(tokens, n, codes, large);
 }
-
-constexpr size_t kStretch = 64;  // values done one by one before the fast loop is tried again
 
 template <class I>
 u8 token_of(I code, BitWriter& raw) {
@@ -103,21 +112,36 @@ I code_of(u8 token, BitReader& raw) {
   return unzigzag(U((top << low) | raw.get(low)));
 }
 
+// All at once, then one by one what that was wrong for.
 template <class I>
 void to_tokens(std::span<const I> codes, std::span<u8> tokens, BitWriter& raw) {
-  for (size_t i = 0; i < codes.size();) {
-    i += to_direct(codes.data() + i, codes.size() - i, tokens.data() + i);
-    for (const size_t stop = std::min(codes.size(), i + kStretch); i < stop; ++i)
-      tokens[i] = token_of(codes[i], raw);
+  std::array<u8, kMostCodes / kBlock> large;
+  for (size_t first = 0; first < codes.size(); first += kMostCodes) {
+    const size_t count = std::min(kMostCodes, codes.size() - first);
+    to_direct(codes.data() + first, count, tokens.data() + first, large.data());
+    for (size_t i = 0; i < count; i += kBlock) {
+      const size_t end = std::min(count, i + kBlock);
+      const bool whole = end == i + kBlock;
+      if (whole && !large[i / kBlock]) continue;
+      for (size_t k = first + i; k < first + end; ++k)
+        if (!whole || zigzag(codes[k]) >= kDirectTokens) tokens[k] = token_of(codes[k], raw);
+    }
   }
 }
 
 template <class I>
 void from_tokens(std::span<const u8> tokens, BitReader& raw, std::span<I> codes) {
-  for (size_t i = 0; i < tokens.size();) {
-    i += from_direct(tokens.data() + i, tokens.size() - i, codes.data() + i);
-    for (const size_t stop = std::min(tokens.size(), i + kStretch); i < stop; ++i)
-      codes[i] = code_of<I>(tokens[i], raw);
+  std::array<u8, kMostCodes / kBlock> large;
+  for (size_t first = 0; first < tokens.size(); first += kMostCodes) {
+    const size_t count = std::min(kMostCodes, tokens.size() - first);
+    from_direct(tokens.data() + first, count, codes.data() + first, large.data());
+    for (size_t i = 0; i < count; i += kBlock) {
+      const size_t end = std::min(count, i + kBlock);
+      const bool whole = end == i + kBlock;
+      if (whole && !large[i / kBlock]) continue;
+      for (size_t k = first + i; k < first + end; ++k)
+        if (!whole || tokens[k] >= kDirectTokens) codes[k] = code_of<I>(tokens[k], raw);
+    }
   }
 }
 

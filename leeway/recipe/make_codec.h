@@ -46,7 +46,8 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
   });
   if (!transform)
     fail_argument("'" + predictor->name + "' cannot stand " +
-                  (predicts_first ? "before" : "behind") + " the quantizer");
+                  (predicts_first ? "before" : "behind") + " the quantizer '" +
+                  (quantizer ? quantizer->name : exact.name) + "'");
   return transform;
 }
 
