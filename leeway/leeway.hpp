@@ -7,7 +7,8 @@
 //   and shape std::span<const float> values = array.as<float>();                  // none is off by
 //   more than 1e-3
 //
-// Everything throws leeway::Error. Functions keep no state and may be called from any thread.
+// Everything throws leeway::Error. Functions keep no state but buffers and may be called from any
+// thread.
 #pragma once
 
 #include <memory>
