@@ -36,6 +36,17 @@ void release(BufferPool::Block block) noexcept {
     ::operator delete(block.data, kHugeAlignment);
 }
 
+// Takes out a block that is large enough and not much larger; none: no data.
+BufferPool::Block take_from(std::vector<BufferPool::Block>& blocks, size_t bytes) {
+  const auto fit = std::ranges::find_if(blocks, [&](const BufferPool::Block& block) {
+    return block.bytes >= bytes && block.bytes <= 2 * bytes;
+  });
+  if (fit == blocks.end()) return {};
+  const BufferPool::Block found = *fit;
+  blocks.erase(fit);
+  return found;
+}
+
 // Large blocks that no pool holds: what a call gives back, the next one takes, instead of fresh
 // pages that the system must clear.
 class Reserve {
@@ -50,12 +61,7 @@ class Reserve {
   BufferPool::Block take(size_t bytes) {
     if (bytes < kHugePage / 2) return {};
     const std::lock_guard lock(mutex_);
-    const auto fit = std::ranges::find_if(blocks_, [&](const auto& block) {
-      return block.bytes >= bytes && block.bytes <= 2 * bytes;
-    });
-    if (fit == blocks_.end()) return {};
-    const BufferPool::Block found = *fit;
-    blocks_.erase(fit);
+    const BufferPool::Block found = take_from(blocks_, bytes);
     held_ -= found.bytes;
     return found;
   }
@@ -100,15 +106,7 @@ bool BufferPool::in_use() { return current != nullptr; }
 BufferPool::Block BufferPool::take(size_t bytes) {
   if (bytes == 0) return {};
   if (current && bytes >= kSmallest) {
-    auto& blocks = current->free_;
-    const auto fit = std::ranges::find_if(blocks, [&](const Block& block) {
-      return block.bytes >= bytes && block.bytes <= 2 * bytes;
-    });
-    if (fit != blocks.end()) {
-      const Block found = *fit;
-      blocks.erase(fit);
-      return found;
-    }
+    if (const Block kept = take_from(current->free_, bytes); kept.data) return kept;
     if (const Block kept = Reserve::get().take(bytes); kept.data) return kept;
   }
   return allocate(bytes);

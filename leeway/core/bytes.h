@@ -38,6 +38,11 @@ class Writer {
     for (; value >= 0x80; value >>= 7) put(u8(u8(value) | 0x80));
     put(u8(value));
   }
+  // Bytes behind their number, to be read by take_section().
+  void put_section(ByteView bytes) {
+    put_varint(bytes.size());
+    put_bytes(bytes);
+  }
   // Makes room for so many bytes in all.
   void reserve(size_t bytes) {
     if (bytes <= storage_.size()) return;
@@ -108,6 +113,7 @@ class Reader {
     bytes_ = bytes_.subspan(size_t(count));
     return taken;
   }
+  ByteView take_section() { return take(get_varint()); }
   ByteView rest() { return take(bytes_.size()); }
   size_t remaining() const { return bytes_.size(); }
   // To be called where a section must be used up.

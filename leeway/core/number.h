@@ -2,6 +2,7 @@
 // Number: the floating type in which predictors with weights compute, and the way back.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -26,6 +27,13 @@ Predicted<T> predicted_as(Number<T> p) {
     const double down = std::floor(double(p));
     return Predicted<T>(T(double(p) - down < 0.5 ? down : down + 1));
   }
+}
+
+// The bound of a level as a part of the finest one's: 1 / min(alpha^level, beta).
+inline double tightening_at(size_t level, double alpha, double beta) {
+  double factor = 1;
+  for (size_t i = 0; i < level && factor < beta; ++i) factor *= alpha;
+  return 1 / std::min(factor, beta);
 }
 
 }  // namespace leeway

@@ -50,6 +50,15 @@ concept Preprocessor = Stage<S> &&
   s.backward(field, in);
 };
 
+// How many values a chunk should have for this stage.
+template <class S>
+constexpr u64 preferred_chunk(u64 otherwise) {
+  if constexpr (requires { S::kChunkValues; })
+    return S::kChunkValues;
+  else
+    return otherwise;
+}
+
 // Stands for a visitor in the concepts below. A predictor calls visit.run() for values that do not
 // depend on each other, and visit.point() where each value waits for the one before. The optional
 // contexts, one byte a value, tell the encoder what the predictor knows about a value before it is

@@ -329,7 +329,7 @@ void write_tokens(std::span<const u8> tokens, BitWriter& bits, Writer& out) {
 
 // Returns the raw bits.
 ByteView read_tokens(Reader& in, std::span<u8> tokens) {
-  const ByteView raw = in.take(in.get_varint());
+  const ByteView raw = in.take_section();
   const u8 mode = in.get<u8>();
   if (mode == u8(Mode::constant)) {
     std::ranges::fill(tokens, in.get<u8>());

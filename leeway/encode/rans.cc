@@ -144,8 +144,8 @@ class Sink final : public CodeSink<I> {
       tables.push_back(symbols_of(table));
     }
     encode(shared.table_of, tables);
-    put_section(head.take());
-    put_section(raw_.take());
+    out_.put_section(head.take().bytes());
+    out_.put_section(raw_.take().bytes());
     out_.put_array(std::span<const u32>(states_).first(states_for(done_)));
     out_.put_array(std::span<const u16>(words_.data() + first_word_, words_.size() - first_word_));
   }
@@ -196,11 +196,6 @@ class Sink final : public CodeSink<I> {
     first_word_ = size_t(next - words_.data());
   }
 
-  void put_section(const Writer& section) {
-    out_.put_varint(section.size());
-    out_.put_bytes(section.bytes());
-  }
-
   static constexpr size_t kTurns = 4;
   Writer& out_;
   std::array<I, kMostCodes> codes_;
@@ -218,8 +213,8 @@ class Source final : public CodeSource<I> {
  public:
   Source(Reader& in, size_t count) : left_(count), raw_(ByteView()) {
     if (count == 0) return;
-    read_tables(in.take(in.get_varint()));
-    raw_ = BitReader(in.take(in.get_varint()));
+    read_tables(in.take_section());
+    raw_ = BitReader(in.take_section());
     state_.x.fill(kLowest);
     state_.mask = states_for(count) - 1;
     in.get_array(std::span<u32>(state_.x).first(states_for(count)));

@@ -42,7 +42,7 @@ struct Interp {
     u64 longest = 1;
     for (const u64 extent : shape.extents()) longest = std::max(longest, extent);
     const int levels = std::bit_width(longest - 1);
-    visit.tighten(tightening(levels - 1));
+    visit.tighten(tightening(std::max(levels - 1, 0)));
     const Predicted<T> nothing{};
     visit.run(field.data, &nothing, 1, nullptr, visit.special_values(), nullptr);
     for (int level = levels; level-- > 0;) {
@@ -51,14 +51,11 @@ struct Interp {
     }
   }
 
-  // The bound of a level as a part of the finest one's.
+ private:
   double tightening(int level) const {
-    double factor = 1;
-    for (int i = 0; i < level && factor < params.beta; ++i) factor *= params.alpha;
-    return 1 / std::min(factor, params.beta);
+    return tightening_at(size_t(level), params.alpha, params.beta);
   }
 
- private:
   // The new points of a level along one axis.
   template <class T>
   class Pass {

@@ -7,12 +7,6 @@
 namespace leeway {
 namespace {
 
-// Which part of a level holds the points with these odd coordinates.
-const Part& part_of(const Level& level, u32 odd) {
-  if (odd == 0) return level.grid;
-  return *std::ranges::find(level.classes, odd, &Part::odd);
-}
-
 // Calls f(index) for all rows of an array.
 template <class F>
 void for_each_index_of_row(size_t rank, const Extents& extents, F&& f) {
@@ -36,10 +30,10 @@ void for_each_pair(const Level& level, size_t rank, const auto& steps, F&& f) {
       odd |= u32(index[axis] & 1) << axis;
       offset += std::ptrdiff_t(index[axis]) * steps[axis];
     }
-    const Part& even = part_of(level, odd);
+    const Part& even = *level.find(odd);
     for (size_t axis = 0; axis + 1 < rank; ++axis) row = row * even.extents[axis] + index[axis] / 2;
     const bool has_odd = level.extents[rank - 1] > 1;
-    const Part* odd_part = has_odd ? &part_of(level, odd | 1u << (rank - 1)) : nullptr;
+    const Part* odd_part = has_odd ? level.find(odd | 1u << (rank - 1)) : nullptr;
     f(offset, even.first + row * even.pitch,
       odd_part ? odd_part->first + row * odd_part->pitch : size_t(0));
   });

@@ -8,6 +8,7 @@
 // kPad values of room on both sides.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -42,6 +43,13 @@ struct Level {
   Extents extents{};          // of what is split
   Part grid;                  // the points without odd coordinates
   std::vector<Part> classes;  // the others, by number of odd coordinates, then by `odd`
+
+  // The part with these odd coordinates; null if it has no points.
+  const Part* find(u32 odd) const {
+    if (odd == 0) return &grid;
+    const auto found = std::ranges::find(classes, odd, &Part::odd);
+    return found == classes.end() ? nullptr : &*found;
+  }
 };
 
 class Polyphase {

@@ -319,7 +319,7 @@ class Walk {
     sides_count_ = 0;
     for (size_t axis = 0; axis < rank_; ++axis) {
       if (!(part.odd >> axis & 1)) continue;
-      const Part& side = part_of(level, part.odd ^ (1u << axis));
+      const Part& side = *layout_.levels()[level].find(part.odd ^ (1u << axis));
       size_t stride = side.pitch;
       for (size_t k = axis + 1; k + 1 < rank_; ++k) stride *= side.extents[k];
       sides_[sides_count_++] = {axis, &side, stride};
@@ -494,10 +494,6 @@ class Walk {
                              g * kGroup, inverse_);
   }
 
-  const Part& part_of(size_t level, u32 odd) const {
-    const Level& l = layout_.levels()[level];
-    return odd == 0 ? l.grid : *std::ranges::find(l.classes, odd, &Part::odd);
-  }
   static size_t row_number(const Part& part, const Extents& index) {
     size_t row = 0;
     for (size_t axis = 0; axis + 1 < part.rank; ++axis)
@@ -606,9 +602,7 @@ Sample sample_of(const Shape& shape, u64 values) {
 
 double Pyramid::tightening(size_t level) const {
   const auto [alpha, beta] = kTightness[std::max(params.tight, 0)];
-  double factor = 1;
-  for (size_t i = 0; i < level + first_level && factor < beta; ++i) factor *= alpha;
-  return 1 / std::min(factor, beta);
+  return tightening_at(level + first_level, alpha, beta);
 }
 
 // Whether the array looks as if these settings had made it: then they leave it as it is. What a

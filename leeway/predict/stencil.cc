@@ -44,11 +44,7 @@ std::vector<Tap> taps_near(const Polyphase& layout, size_t level, const Part& pa
     reach_back[axis] = flat && frozen == 1 ? 8 : 2;
 
   const auto find = [&](u32 odd) -> const Part* {
-    if (flat) return &part;
-    if (odd == 0) return &layout.levels()[level].grid;
-    const auto& classes = layout.levels()[level].classes;
-    const auto found = std::ranges::find(classes, odd, &Part::odd);
-    return found == classes.end() ? nullptr : &*found;
+    return flat ? &part : layout.levels()[level].find(odd);
   };
   std::vector<Tap> taps;
   for_each_move(frozen, reach_back, [&](const Moves& back) {

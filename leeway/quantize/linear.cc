@@ -11,12 +11,15 @@ HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Adding 1.5 * 2^(mantissa bits) rounds to an integer and leaves it in the low bits.
+// Adding 1.5 * 2^(mantissa bits) rounds to an integer and leaves it in the low bits. Without
+// predictions, p is null: every one is 0, which changes no bit of what follows.
 template <class T>
-size_t quantize(const LinearGrid<T>& grid, T* x, size_t n, Code<T>* q, double& max_error) {
+size_t quantize_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_RESTRICT p, size_t n,
+                    Code<T>* HWY_RESTRICT q, double& max_error) {
   const hn::ScalableTag<T> d;
   const hn::RebindToSigned<decltype(d)> di;
   constexpr bool is_float = sizeof(T) == 4;
+  if (is_float && grid.short_step == 0) return 0;
   const auto inverse = hn::Set(d, is_float ? T(grid.short_inverse) : T(grid.inverse));
   const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
   const auto limit = hn::Set(d, is_float ? T(grid.short_limit) : T(grid.limit));
@@ -25,10 +28,10 @@ size_t quantize(const LinearGrid<T>& grid, T* x, size_t n, Code<T>* q, double& m
   auto worst = hn::Zero(d);
   size_t i = 0;
   for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
-    const auto vx = hn::LoadU(d, x + i);
-    const auto t = hn::Mul(vx, inverse);
+    const auto vx = hn::LoadU(d, x + i), vp = p ? hn::LoadU(d, p + i) : hn::Zero(d);
+    const auto t = hn::Mul(hn::Sub(vx, vp), inverse);
     const auto shifted = hn::Add(t, magic);
-    const auto y = hn::Mul(hn::Sub(shifted, magic), step);
+    const auto y = hn::Add(vp, hn::Mul(hn::Sub(shifted, magic), step));
     const auto error = hn::Abs(hn::Sub(vx, y));
     const auto fits = hn::And(hn::Le(hn::Abs(t), max_code), hn::Le(error, limit));
     if (!hn::AllTrue(d, fits)) break;
@@ -112,36 +115,6 @@ size_t recover(const LinearGrid<T>& grid, const Code<T>* q, size_t n, T* x) {
 }
 
 template <class T>
-size_t quantize_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_RESTRICT p, size_t n,
-                    Code<T>* HWY_RESTRICT q, double& max_error) {
-  const hn::ScalableTag<T> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  constexpr bool is_float = sizeof(T) == 4;
-  if (is_float && grid.short_step == 0) return 0;
-  const auto inverse = hn::Set(d, is_float ? T(grid.short_inverse) : T(grid.inverse));
-  const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
-  const auto limit = hn::Set(d, is_float ? T(grid.short_limit) : T(grid.limit));
-  const auto max_code = hn::Set(d, is_float ? T(grid.kShortCode) : T(grid.kMaxCode / 2));
-  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
-  auto worst = hn::Zero(d);
-  size_t i = 0;
-  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
-    const auto vx = hn::LoadU(d, x + i), vp = hn::LoadU(d, p + i);
-    const auto t = hn::Mul(hn::Sub(vx, vp), inverse);
-    const auto shifted = hn::Add(t, magic);
-    const auto y = hn::Add(vp, hn::Mul(hn::Sub(shifted, magic), step));
-    const auto error = hn::Abs(hn::Sub(vx, y));
-    const auto fits = hn::And(hn::Le(hn::Abs(t), max_code), hn::Le(error, limit));
-    if (!hn::AllTrue(d, fits)) break;
-    worst = hn::Max(worst, error);
-    hn::StoreU(y, d, x + i);
-    hn::StoreU(hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic)), di, q + i);
-  }
-  max_error = std::max(max_error, double(hn::GetLane(hn::MaxOfLanes(d, worst))));
-  return i;
-}
-
-template <class T>
 size_t recover_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_RESTRICT p, size_t n,
                    const Code<T>* HWY_RESTRICT q) {
   const hn::ScalableTag<T> d;
@@ -179,11 +152,11 @@ size_t recover_run_f64(const LinearGrid<double>& grid, double* x, const double* 
   return recover_run(grid, x, p, n, q);
 }
 size_t quantize_f32(const LinearGrid<float>& grid, float* x, size_t n, i32* q, double& max_error) {
-  return quantize(grid, x, n, q, max_error);
+  return quantize_run<float>(grid, x, nullptr, n, q, max_error);
 }
 size_t quantize_f64(const LinearGrid<double>& grid, double* x, size_t n, i64* q,
                     double& max_error) {
-  return quantize(grid, x, n, q, max_error);
+  return quantize_run<double>(grid, x, nullptr, n, q, max_error);
 }
 bool quantize_plane_f32(const LinearGrid<float>& grid, const Plane<const std::byte>& plane,
                         float* x, i32* q, double& max_error) {

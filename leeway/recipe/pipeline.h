@@ -59,12 +59,7 @@ template <Encoder S>
 class ErasedEncoder final : public AnyEncoder {
  public:
   explicit ErasedEncoder(S stage) : stage_(std::move(stage)) {}
-  u64 chunk_values() const override {
-    if constexpr (requires { S::kChunkValues; })
-      return S::kChunkValues;
-    else
-      return u64(1) << 17;
-  }
+  u64 chunk_values() const override { return preferred_chunk<S>(u64(1) << 17); }
   std::unique_ptr<CodeSink<i32>> sink32(size_t count, Writer& out) const override {
     return make_sink<i32>(stage_, count, out);
   }
@@ -147,9 +142,8 @@ struct Pipeline {
     Reader body(bytes);
     const auto special = read_patches(body, field.size());
     std::vector<Reader> sides;
-    for (size_t i = 0; i < preprocessors.size(); ++i)
-      sides.emplace_back(body.take(body.get_varint()));
-    Reader side(body.take(body.get_varint()));
+    for (size_t i = 0; i < preprocessors.size(); ++i) sides.emplace_back(body.take_section());
+    Reader side(body.take_section());
     const auto exact = read_patches(body, field.size());
     const auto source = [&] {
       if constexpr (sizeof(Code<T>) == 4)
@@ -168,11 +162,6 @@ struct Pipeline {
   }
 
  private:
-  static void put_section(Writer& body, ByteView bytes) {
-    body.put_varint(bytes.size());
-    body.put_bytes(bytes);
-  }
-
   // Patches are packed by themselves, because coded values are not worth packing: the same coast in
   // every time step is.
   static void put_patches(Writer& body, const Patches<T>& patches) {
@@ -181,10 +170,10 @@ struct Pipeline {
       patches.write(plain);
       Zstd{.params = {.level = 9}}.compress(plain.bytes(), packed);
     }
-    put_section(body, packed.bytes());
+    body.put_section(packed.bytes());
   }
   static Patches<T> read_patches(Reader& body, size_t size) {
-    const ByteView packed = body.take(body.get_varint());
+    const ByteView packed = body.take_section();
     if (packed.empty()) return {};
     Writer plain;
     Zstd().decompress(packed, 32 * (size + 64), plain);
@@ -217,13 +206,13 @@ struct Pipeline {
     std::vector<Writer> sides(preprocessors.size());
     for (size_t i = 0; i < preprocessors.size(); ++i) {
       preprocessors[i]->forward(field, sides[i]);
-      put_section(body, sides[i].bytes());
+      body.put_section(sides[i].bytes());
     }
     Patches<T> exact;
     Writer side;
     report.max_error = transform->forward(source, field, bound, special, codes, exact, side);
     report.exact = exact.count();
-    put_section(body, side.bytes());
+    body.put_section(side.bytes());
     put_patches(body, exact);
 
     for (size_t i = preprocessors.size(); i-- > 0;) {

@@ -36,14 +36,6 @@ class Transform {
   virtual u64 chunk_values() const { return 0; }
 };
 
-template <class P>
-constexpr u64 preferred_chunk() {
-  if constexpr (requires { P::kChunkValues; })
-    return P::kChunkValues;
-  else
-    return 0;
-}
-
 template <class T>
 bool is_in_place(const View& source, Field<T> field) {
   return source.data == reinterpret_cast<const std::byte*>(field.data);
@@ -226,7 +218,7 @@ class Feedback final : public Transform<T> {
     else
       predictor_.walk(field, visit);
   }
-  u64 chunk_values() const override { return preferred_chunk<P>(); }
+  u64 chunk_values() const override { return preferred_chunk<P>(0); }
 
  private:
   // What both directions have in common.
@@ -241,6 +233,18 @@ class Feedback final : public Transform<T> {
     double step() const requires requires(const Grid& g) { g.step; }
     { return double(grid.step); }
     void tighten(double factor) { grid = quantizer.template at<T>(bound * factor); }
+    // Says whether the value has a code. A special one has code 0, whatever is predicted: decoded
+    // data compressed again must take the same way.
+    bool quantize(T& value, Predicted<T> predicted, Code<T>& code, bool is_special) const {
+      if (is_special) {
+        code = 0;
+        value = grid.recover(predicted, 0);
+      } else if (!grid.quantize(value, predicted, code)) {
+        code = kExactCode<Code<T>>;
+        return false;
+      }
+      return true;
+    }
   };
 
   struct Quantize : Visitor {
@@ -257,7 +261,7 @@ class Feedback final : public Transform<T> {
     bool decodes() const { return false; }
     const u8* special_values() const { return special.empty() ? nullptr : special.data(); }
     void point(T& value, Predicted<T> predicted) {
-      quantize(value, predicted, codes[waiting], !special.empty() && special[done]);
+      keep(value, predicted, codes[waiting], !special.empty() && special[done]);
       if (++waiting == kMostCodes) flush();
     }
     void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
@@ -273,7 +277,7 @@ class Feedback final : public Transform<T> {
             done += n;
           }
         for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
-          quantize(values[i], predicted[i], room[i], flags && flags[i]);
+          keep(values[i], predicted[i], room[i], flags && flags[i]);
       }
       if (sizes) sizes_of(std::span<const Code<T>>(room, count), sizes);
       sink.put(count, contexts);
@@ -286,18 +290,12 @@ class Feedback final : public Transform<T> {
     }
 
    private:
-    void quantize(T& value, Predicted<T> predicted, Code<T>& code, bool is_special) {
+    void keep(T& value, Predicted<T> predicted, Code<T>& code, bool is_special) {
       const T original = value;
-      if (is_special) {
-        // Code 0, whatever is predicted: decoded data compressed again must take the same way.
-        code = 0;
-        value = grid.recover(predicted, 0);
-      } else if (grid.quantize(value, predicted, code)) {
-        max_error = std::max(max_error, error_between(original, value));
-      } else {
-        code = kExactCode<Code<T>>;
+      if (!Visitor::quantize(value, predicted, code, is_special))
         exact.add(done, original);
-      }
+      else if (!is_special)
+        max_error = std::max(max_error, error_between(original, value));
       ++done;
     }
   };
@@ -356,11 +354,10 @@ class Feedback final : public Transform<T> {
 
   // Only counts what codes would cost.
   struct Estimate : Visitor {
-    using Visitor::done, Visitor::grid;
+    using Visitor::codes;
     static constexpr size_t kContexts = 64, kBins = 64;
     std::span<const u8> special;
     Trial trial;
-    std::array<Code<T>, kMostCodes> codes;
     std::array<u8, kMostCodes> own_sizes;
     std::array<std::array<u32, kBins>, kContexts> counts{};
 
@@ -371,14 +368,9 @@ class Feedback final : public Transform<T> {
              const u8* flags, u8* sizes) {
       for (size_t i = 0; i < count; ++i) {
         const T original = values[i];
-        if (flags && flags[i]) {
-          codes[i] = 0;
-          values[i] = grid.recover(predicted[i], 0);
-        } else if (!grid.quantize(values[i], predicted[i], codes[i])) {
-          codes[i] = kExactCode<Code<T>>;
-        } else {
+        const bool is_special = flags && flags[i];
+        if (Visitor::quantize(values[i], predicted[i], codes[i], is_special) && !is_special)
           trial.unchanged = trial.unchanged && bits_of(original) == bits_of(values[i]);
-        }
       }
       u8* const known = sizes ? sizes : own_sizes.data();
       sizes_of(std::span<const Code<T>>(codes.data(), count), known);
