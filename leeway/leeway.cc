@@ -65,7 +65,7 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
       options.chunk.rank() ? options.chunk : default_chunk(shape, made.codec->chunk_values());
   header.bound = options.bound;
   header.recipe = made.recipe;
-  header.fills.resize(options.fills.size() + 8);  // up to four may be found on either side
+  header.fills.resize(options.fills.size() + options.fill_bits.size() + 8);  // up to four may be found on either side
   Writer out;
   write(header, out);
   write(Tail{}, out);

@@ -5,12 +5,12 @@ cd "$(dirname "$0")/.."
 seconds=${1:-60}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-{ cmake --preset fuzz && cmake --build build-fuzz; } >"$log" 2>&1 || { cat "$log"; exit 1; }
+{ cmake --preset asan && cmake --build build-asan --target fuzz_decompress fuzz_payload fuzz_round_trip; } >"$log" 2>&1 || { cat "$log"; exit 1; }
 for target in decompress payload round_trip; do
-  mkdir -p "build-fuzz/corpus_$target"
+  mkdir -p "build-asan/corpus_$target"
   seeds=()
   [ "$target" = decompress ] && seeds=(tests/golden)
-  "build-fuzz/fuzz_$target" -max_total_time="$seconds" -rss_limit_mb=3000 -timeout=20 -print_final_stats=0 -verbosity=0 \
-    -artifact_prefix="build-fuzz/crash_$target-" "build-fuzz/corpus_$target" "${seeds[@]}" >"$log" 2>&1 || { tail -n 40 "$log"; exit 1; }
+  "build-asan/fuzz_$target" -max_total_time="$seconds" -rss_limit_mb=3000 -timeout=20 -print_final_stats=0 -verbosity=0 \
+    -artifact_prefix="build-asan/crash_$target-" "build-asan/corpus_$target" "${seeds[@]}" >"$log" 2>&1 || { tail -n 40 "$log"; exit 1; }
   echo "fuzz_$target: ${seconds} s, no crash"
 done

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test: unit, property and hostile tests, the command line,
-# the reference decoder, installed consumers, the sanitizers, and a short run of the fuzzers.
+# the reference decoder, the programs and libraries that leeway lives in, packages, the sanitizers, and a short run of
+# the fuzzers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh
@@ -15,16 +16,19 @@ scripts/check_source.sh
 step "unit tests, examples"
 ctest --test-dir build --output-on-failure -j2 --no-tests=error | tail -n 8
 
-step "command line, documentation, reference decoder, installed package"
-.venv/bin/python -m pytest -q tests
+step "Python package"
+scripts/wheel.sh
+
+step "command line, hosts, documentation, reference decoder, packages"
+.venv/bin/python -m pytest -q -n 2 --dist loadgroup tests
 
 step "address and undefined-behaviour sanitizers"
 scripts/sanitize.sh asan
 
-step "thread sanitizer"
-scripts/sanitize.sh tsan
-
 step "fuzzers, 20 s each"
 scripts/fuzz.sh 20
+
+step "thread sanitizer"
+scripts/sanitize.sh tsan
 
 echo "all tests passed"

@@ -9,6 +9,9 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("LEEWAY_BUILD", ROOT / "build"))
+PLUGINS = BUILD / "plugins"
+# HDF5 libraries look for it when they are loaded.
+os.environ["HDF5_PLUGIN_PATH"] = f"{PLUGINS}:/usr/lib/x86_64-linux-gnu/hdf5/serial/plugins"
 
 
 class Tool:

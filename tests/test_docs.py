@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The documents say what the software does."""
+import os
+import pathlib
 import re
 import shlex
 import subprocess
+import sys
+
+import pytest
 
 from conftest import BUILD, ROOT
 
@@ -24,6 +29,15 @@ def test_the_commands_of_the_readme_work(leeway):
     commands = [shlex.split(line, comments=True) for line in block.splitlines()]
     ran = [leeway(*command[1:]) for command in commands if command[0] == "build/leeway"]
     assert len(ran) == 4
+
+
+@pytest.mark.parametrize("page", ["PYTHON", "CLIMATE", "HDF5", "SIMULATION"])
+def test_the_pages_for_users_run(page, tmp_path):
+    """Every block of code on them, as it stands."""
+    env = {**os.environ, "PATH": f"{BUILD}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}", "LEEWAY_BUILD": str(BUILD)}
+    done = subprocess.run([sys.executable, ROOT / "tests/run_page.py", ROOT / f"docs/{page}.md"], cwd=tmp_path, env=env,
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_links_lead_somewhere():

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The library as installed: found by CMake and pkg-config, cheap to include."""
+import ast
+import json
+import re
 import subprocess
 import time
 
@@ -27,6 +30,56 @@ def test_cmake_finds_it(prefix, tmp_path):
         subprocess.run([tmp_path / "build" / program], check=True, capture_output=True)
 
 
+def test_fortran_and_hdf5_consumers(prefix, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(consumer C Fortran)\nfind_package(leeway 0.1 REQUIRED)\n"
+        "find_package(PkgConfig REQUIRED)\npkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)\n"
+        f"add_executable(fortran {ROOT}/examples/hello.f90)\ntarget_link_libraries(fortran leeway::fortran)\n"
+        f"add_executable(hdf5 {ROOT}/examples/hello_hdf5.c)\ntarget_link_libraries(hdf5 leeway::leeway PkgConfig::hdf5 m)\n")
+    subprocess.run(["cmake", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}"], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", "build"], cwd=tmp_path, check=True, capture_output=True)
+    for program in ["fortran", "hdf5"]:
+        done = subprocess.run([tmp_path / "build" / program], cwd=tmp_path, check=True, capture_output=True, text=True)
+        assert "largest error" in done.stdout
+
+
+def test_debian_packages(tmp_path):
+    """They are built, unpacked into a folder, and used from there."""
+    made = subprocess.run([ROOT / "scripts/package.sh"], check=True, capture_output=True, text=True).stdout
+    names = {line.split("/")[-1].split("_")[0]: ROOT / line.strip() for line in made.splitlines() if line.strip().endswith(".deb")}
+    assert set(names) == {"libleeway0", "libleeway-dev", "leeway", "hdf5-filter-plugin-leeway"}
+    for package in names.values():
+        subprocess.run(["dpkg-deb", "-x", package, tmp_path], check=True)
+    library = tmp_path / "usr/lib/x86_64-linux-gnu"
+    assert "libleeway0 (= 0.1.0)" in subprocess.run(["dpkg-deb", "-f", names["libleeway-dev"], "Depends"], capture_output=True, text=True).stdout
+    for flavour in ["serial", "openmpi"]:
+        env = {"HDF5_PLUGIN_PATH": str(library / f"hdf5/{flavour}/plugins"), "PATH": "/usr/bin:/bin"}
+        found = json.loads(subprocess.run([tmp_path / "usr/bin/leeway", "doctor", "--json"], env=env, check=True, capture_output=True).stdout)
+        assert {entry["filter"] for entry in found["hdf5"]["libraries"]} == {"ok"}
+    subprocess.run(["cc", ROOT / "examples/hello.c", "-I", tmp_path / "usr/include", f"-L{library}", "-lleeway", "-lm",
+                    f"-Wl,-rpath,{library}", "-o", tmp_path / "hello"], check=True)
+    subprocess.run([tmp_path / "hello"], check=True, capture_output=True)
+
+
+def test_recipes_of_other_package_managers():
+    """Their syntax, and that the CMake options they set exist."""
+    options = set(re.findall(r"option\((LEEWAY_\w+)", (ROOT / "CMakeLists.txt").read_text())) | {"LEEWAY_HDF5_PLUGIN_DIR"}
+    version = re.search(r"project\(leeway VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    spack = (ROOT / "packaging/spack/packages/leeway/package.py").read_text()
+    ast.parse(spack)
+    assert set(re.findall(r'"(LEEWAY_\w+)"', spack)) <= options and f'version("{version}")' in spack
+    conda = (ROOT / "packaging/conda/meta.yaml").read_text()
+    import jinja2
+    import yaml
+    rendered = jinja2.Template(conda).render(compiler=lambda c: f"{c}-compiler", stdlib=lambda c: f"{c}-stdlib",
+                                             pin_subpackage=lambda name, max_pin: f"{name} >={version}")
+    meta = yaml.safe_load(rendered)
+    assert meta["package"] == {"name": "leeway", "version": version} and "libhwy" in meta["requirements"]["host"]
+    script = (ROOT / "packaging/conda/build.sh").read_text()
+    assert set(re.findall(r"-D(LEEWAY_\w+)", script)) <= options
+    subprocess.run(["bash", "-n", ROOT / "packaging/conda/build.sh"], check=True)
+
+
 def pkg_config(prefix, *args):
     config = next(prefix.glob("lib*/**/leeway.pc")).parent
     # The file names the prefix it was configured for; a moved one is told by its own variable.
@@ -51,9 +104,11 @@ def test_pkg_config_finds_it(prefix, tmp_path):
 def test_every_header_compiles_alone(prefix, tmp_path):
     """Also the promise that no header needs a third-party one: only the prefix is searched."""
     for header in sorted((prefix / "include").glob("leeway/**/*.h*")):
+        flags = subprocess.run(["pkg-config", "--cflags", "hdf5-serial"], capture_output=True, text=True).stdout.split()
         source = tmp_path / "alone.cc"
         source.write_text(f'#include "{header.relative_to(prefix / "include")}"\n')
-        done = subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-Wall", "-I", prefix / "include", source],
+        done = subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-Wall", "-I", prefix / "include", source,
+                               *(flags if header.name == "hdf5.h" else [])],
                               capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 

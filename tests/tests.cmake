@@ -2,13 +2,21 @@ find_package(GTest REQUIRED)
 include(GoogleTest)
 
 get_property(test_sources GLOBAL PROPERTY LEEWAY_TEST_SOURCES)
+function(leeway_test_program name)
+  leeway_flags(${name})
+  target_compile_options(${name} PRIVATE -Wno-dangling-else)  # GoogleTest's macros
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_definitions(${name} PRIVATE LEEWAY_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
+  target_link_libraries(${name} PRIVATE leeway_objects GTest::gtest_main hwy::hwy)
+endfunction()
+
 add_executable(leeway_tests ${test_sources} tests/promises_test.cc tests/hostile_test.cc tests/targets_test.cc
                             tests/c_api_test.cc tests/golden_test.cc)
-leeway_flags(leeway_tests)
-target_compile_options(leeway_tests PRIVATE -Wno-dangling-else)  # GoogleTest's macros
-target_compile_options(leeway_tests PRIVATE $<$<CONFIG:Release>:-O1>)
-target_compile_definitions(leeway_tests PRIVATE LEEWAY_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
-target_link_libraries(leeway_tests PRIVATE leeway_objects GTest::gtest_main hwy::hwy)
+leeway_test_program(leeway_tests)
+# For the thread sanitizer: what runs on several threads.
+add_executable(leeway_thread_tests EXCLUDE_FROM_ALL leeway/core/parallel_test.cc leeway/core/lookback_test.cc
+               leeway/engine/engine_test.cc leeway/engine/update_test.cc tests/promises_test.cc tests/c_api_test.cc)
+leeway_test_program(leeway_thread_tests)
 gtest_discover_tests(leeway_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 
 # Programs of the documentation: built against the library as a user would, and run.

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <charconv>
 
+#include "tools/h5.h"
+
 namespace leeway::cli {
 namespace {
 
@@ -124,6 +126,17 @@ ArrayFile open_stream(std::shared_ptr<MappedFile> file) {
   return {View(array->data(), array->dtype(), array->shape()), nullptr, array};
 }
 
+ArrayFile open_variable(const h5::Address& address) {
+  const h5::File file(address.path, address.names);
+  if (address.names.size() != 1) {
+    std::string known;
+    for (const std::string& name : file.arrays()) known += (known.empty() ? "" : ", ") + name;
+    fail_argument("name one variable: " + address.path + ":NAME; there are " + known);
+  }
+  auto array = std::make_shared<Array>(file.variable(address.names[0]).read());
+  return {View(array->data(), array->dtype(), array->shape()), nullptr, array};
+}
+
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
@@ -187,6 +200,7 @@ NameInfo read_name(const std::string& path) {
 }
 
 ArrayFile open_array(const std::string& path, const ArrayOptions& options) {
+  if (const auto address = h5::parse_address(path)) return open_variable(*address);
   const auto file = std::make_shared<MappedFile>(path);
   const std::string_view start = as_text(file->bytes());
   std::optional<DType> dtype;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ArrayFile: an array read from a raw file, a .npy file, a stream (.lwy), or standard input.
+// ArrayFile: an array read from a raw file, a .npy file, a stream (.lwy), a variable of an HDF5 or
+// netCDF file (file.nc:t), or standard input.
 #pragma once
 
 #include <atomic>

@@ -27,6 +27,8 @@ void add_recipes(CLI::App& verb);
 void add_stages(CLI::App& verb);
 void add_sample(CLI::App& verb);
 void add_bench(CLI::App& verb);
+void add_advise(CLI::App& verb);
+void add_filter(CLI::App& verb);
 void add_doctor(CLI::App& verb);
 
 enum Exit { kFine = 0, kFailed = 1, kUsage = 2, kNotVerified = 3 };
@@ -41,6 +43,7 @@ struct BoundOptions {
   std::optional<double> abs, rel, psnr, l2;
   bool lossless = false;
   void add_to(CLI::App& verb);
+  bool any() const { return abs || rel || psnr || l2 || lossless; }
   Bound bound() const;  // throws if none was given
 };
 

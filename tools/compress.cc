@@ -2,6 +2,7 @@
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/output_file.h"
+#include "tools/variables.h"
 
 namespace leeway::cli {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 struct Compress {
   std::string input, output, recipe, preset, chunk;
   std::vector<double> fills;
+  std::vector<std::string> variables;
   bool no_detect = false, force = false, json = false;
   BoundOptions bound;
   ArrayOptions array;
@@ -17,7 +19,8 @@ struct Compress {
   void run() const {
     if (!recipe.empty() && !preset.empty()) fail_argument("give --preset or --recipe, not both");
     CompressOptions options;
-    options.bound = bound.bound();
+    const auto container = h5::parse_address(input);
+    if (!container || bound.any()) options.bound = bound.bound();
     if (!recipe.empty()) options.recipe = recipe;
     if (!preset.empty()) options.recipe = preset;
     parse_recipe(options.recipe);  // before any file is touched
@@ -25,6 +28,12 @@ struct Compress {
     options.detect_fills = !no_detect;
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
+    if (container)
+      return CompressVariables{*container, output, options, variables, force, json, work.quiet}
+          .run();
+    if (!variables.empty()) fail_argument("--variable is for HDF5 and netCDF files");
+    if (is_container_name(output))
+      fail_argument("only variables of HDF5 and netCDF files can be written to such a file");
 
     const double start = seconds_now();
     const ArrayFile in = open_array(input, array);
@@ -88,10 +97,22 @@ struct Compress {
 
 void add_compress(CLI::App& verb) {
   const auto self = std::make_shared<Compress>();
-  verb.add_option("IN", self->input, "raw or .npy file; - for standard input")->required();
-  verb.add_option("-o,--output", self->output, "stream to write (IN.lwy); - for standard output")
+  verb.add_option(
+          "IN", self->input,
+          "raw or .npy file; file.nc:NAME or file.h5:NAME[,NAME] for variables, file.nc for all "
+          "floating-point ones; - for standard input")
+      ->required();
+  verb.add_option(
+          "-o,--output", self->output,
+          "stream to write (IN.lwy); for variables also a netCDF or HDF5 file, or a folder; - for "
+          "standard output")
       ->type_name("OUT");
   self->bound.add_to(verb);
+  verb.add_option("--variable", self->variables,
+                  "a variable with its own bound: t=abs:0.01, q=rel:1e-4, mask=lossless")
+      ->type_name("NAME=BOUND")
+      ->expected(1)
+      ->take_all();
   verb.add_option("--preset", self->preset, "what matters: 'leeway recipes' lists them")
       ->type_name("NAME");
   verb.add_option("--recipe", self->recipe,

@@ -3,6 +3,7 @@
 #include "tools/cli.h"
 #include "tools/output_file.h"
 #include "tools/region.h"
+#include "tools/variables.h"
 
 namespace leeway::cli {
 namespace {
@@ -13,6 +14,7 @@ struct Decompress {
   WorkOptions work;
 
   void run() const {
+    if (const auto container = h5::parse_address(input)) return run_variables(*container);
     const double start = seconds_now();
     std::unique_ptr<MappedFile> piped;
     std::unique_ptr<ByteSource> source;
@@ -64,6 +66,28 @@ struct Decompress {
           double(bytes) / 1e6 / std::max(seconds_now() - start, 1e-9),
           100.0 * double(std::min(source->touched(), source->size())) / double(source->size()));
     }
+  }
+
+  // A variable becomes an array; a whole file becomes one that needs no filter.
+  void run_variables(const h5::Address& address) const {
+    if (address.names.empty())
+      return DecompressVariables{address, output, force, json, work.quiet}.run();
+    if (output.empty()) fail_argument("where to? give -o OUT");
+    if (address.names.size() != 1) fail_argument("name one variable: " + address.path + ":NAME");
+    const h5::File file(address.path, address.names);
+    const h5::Variable variable = file.variable(address.names[0]);
+    const Region region = region_text.empty() ? Region{{{}, variable.shape()}, variable.shape()}
+                                              : parse_region(region_text, variable.shape());
+    const Array array = variable.read(region.box);
+    OutputFile out(output, force);
+    const bool npy = format.empty() ? output.ends_with(".npy") : format == "npy";
+    const std::string head = npy ? npy_header(array.dtype(), region.shown) : "";
+    out.write({reinterpret_cast<const u8*>(head.data()), head.size()});
+    out.write({reinterpret_cast<const u8*>(array.data()), size_t(array.bytes())});
+    out.commit();
+    if (!work.quiet && !json)
+      fmt::print(out.can_map() ? stdout : stderr, "{} {}: {}\n", name_of(array.dtype()),
+                 to_string(region.shown), readable_bytes(array.bytes()));
   }
 
   static bool is_float(DType dtype) {
@@ -119,7 +143,11 @@ struct Decompress {
 
 void add_decompress(CLI::App& verb) {
   const auto self = std::make_shared<Decompress>();
-  verb.add_option("IN", self->input, "stream; - for standard input")->required();
+  verb.add_option(
+          "IN", self->input,
+          "stream; file.nc:NAME for a variable, file.nc for a file without the filter; - for "
+          "standard input")
+      ->required();
   verb.add_option("-o,--output", self->output,
                   "array to write: .npy, or raw otherwise; - for standard output")
       ->type_name("OUT");

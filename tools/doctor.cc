@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "leeway/quality/compare.h"
-#include "tools/cli.h"
+#include "tools/doctor.h"
 
 namespace leeway::cli {
 namespace {
@@ -71,6 +71,7 @@ void add_doctor(CLI::App& verb) {
       healthy &= complaint.empty();
       result["recipes"][std::string(named.name)] = complaint.empty() ? "ok" : complaint;
     }
+    result["hdf5"] = examine_hdf5();
     result["healthy"] = healthy;
     if (*json) {
       fmt::print("{}\n", result.dump(2));
@@ -83,6 +84,17 @@ void add_doctor(CLI::App& verb) {
       report.add("zstd", ZSTD_versionString());
       for (const auto& [name, verdict] : result["recipes"].items())
         report.add("recipe " + name, verdict);
+      const Json& hdf5 = result["hdf5"];
+      report.add("HDF5 of this tool", hdf5["library"].get<std::string>());
+      report.add("HDF5 plugin path", hdf5["plugin_path"].get<std::string>());
+      for (const Json& library : hdf5["libraries"]) {
+        const std::string filter = library["filter"].get<std::string>();
+        report.add("filter in " + library["path"].get<std::string>(),
+                   library["version"].get<std::string>() + " " +
+                       (filter == "not found"
+                            ? "not found: put the folder of libh5zleeway.so into HDF5_PLUGIN_PATH"
+                            : filter));
+      }
       report.add("verdict",
                  healthy ? "healthy" : "something is wrong: please report the lines above");
       report.print();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/cli.h"
+#include "tools/variables.h"
 
 namespace leeway::cli {
 namespace {
@@ -59,9 +60,11 @@ void add_inspect(CLI::App& verb) {
     bool json = false;
   };
   const auto self = std::make_shared<Inspect>();
-  verb.add_option("IN", self->input, "stream")->required();
+  verb.add_option("IN", self->input, "stream, or HDF5 or netCDF file")->required();
   verb.add_flag("--json", self->json, "report as JSON");
   verb.callback([self] {
+    if (const auto container = h5::parse_address(self->input))
+      return inspect_variables(*container, self->json);
     const FileSource source(self->input);
     const Info info = inspect(StreamReader(source));
     if (self->json)

@@ -16,6 +16,8 @@ constexpr Verb kVerbs[] = {
     {"compress", "compress an array within an error bound", add_compress,
      "  leeway compress field_100x500x500.f32 --rel 1e-3\n"
      "  leeway compress t.npy --abs 0.01 --fill -9999 -o t.lwy\n"
+     "  leeway compress run.nc --rel 1e-4 --variable ps=abs:1 -o small.nc\n"
+     "  leeway compress run.h5:/fields/rho --abs 1e-3 -o rho.lwy\n"
      "  simulate | leeway compress - --shape 512x512 --dtype f64 --psnr 80 -o - > out.lwy"},
     {"decompress", "restore an array, or a region of it", add_decompress,
      "  leeway decompress t.lwy -o t.npy\n"
@@ -39,6 +41,10 @@ constexpr Verb kVerbs[] = {
     {"bench", "measure ratio and speed of recipes beside memcpy", add_bench,
      "  leeway bench field_256x256x256.f32 --rel 1e-3 --recipes fast,balanced --threads 1\n"
      "  leeway bench t.npy --abs 0.01 --json"},
+    {"advise", "try the presets on a part of a field and say which to take", add_advise,
+     "  leeway advise t.npy --rel 1e-3\n  leeway advise t.npy --abs 0.01 --for ratio --json"},
+    {"filter", "print the parameters of the HDF5 filter for other programs", add_filter,
+     "  leeway filter --abs 1e-3\n  leeway filter --rel 1e-4 --range 80 --preset small --json"},
     {"doctor", "check this installation", add_doctor, "  leeway doctor"},
 };
 

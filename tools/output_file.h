@@ -26,6 +26,8 @@ class OutputFile {
   void let_go();
   // Puts the file in its place.
   void commit();
+  // The name it has until then, for others that write it.
+  const std::string& temporary() const { return temporary_; }
   // False for standard output, pipes and devices.
   bool can_map() const { return is_regular_; }
 

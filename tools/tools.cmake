@@ -1,13 +1,21 @@
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_library(LEEWAY_HDF5_HL hdf5_hl HINTS ${hdf5_LIBRARY_DIRS} REQUIRED)
+pkg_check_modules(netcdf REQUIRED IMPORTED_TARGET netcdf)
+if(NOT LEEWAY_HDF5)
+  message(FATAL_ERROR "the command line tool reads HDF5 files: LEEWAY_TOOLS needs LEEWAY_HDF5")
+endif()
 
 add_executable(leeway_cli tools/main.cc tools/cli.cc tools/array_file.cc tools/output_file.cc tools/compress.cc
                tools/decompress.cc tools/inspect.cc tools/verify.cc tools/compare.cc tools/recipes.cc tools/sample.cc
-               tools/sample_fields.cc tools/bench.cc tools/doctor.cc tools/region.cc tools/update.cc)
+               tools/sample_fields.cc tools/bench.cc tools/advise.cc tools/doctor.cc tools/region.cc tools/update.cc
+               tools/h5.cc tools/h5_copy.cc tools/classic.cc tools/variables.cc
+               tools/filter.cc tools/doctor_hdf5.cc)
 leeway_flags(leeway_cli)
 set_target_properties(leeway_cli PROPERTIES OUTPUT_NAME leeway RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
-target_link_libraries(leeway_cli PRIVATE leeway_objects CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
+target_link_libraries(leeway_cli PRIVATE leeway_objects CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json
+                      PkgConfig::hdf5 ${LEEWAY_HDF5_HL} PkgConfig::netcdf ${CMAKE_DL_LIBS})
 target_precompile_headers(leeway_cli PRIVATE <CLI/CLI.hpp> <nlohmann/json.hpp> <fmt/format.h>)
 # Command lines are not worth optimizing; making sample fields is.
 target_compile_options(leeway_cli PRIVATE $<$<CONFIG:Release>:-O1>)

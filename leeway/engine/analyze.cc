@@ -235,6 +235,7 @@ Analysis conclude(const Summary<T>& all, std::vector<u64> fills, Detect detect) 
     fills.push_back(u64(bits_of(T(found))));
   }
   if (some_left(low, high)) {
+    analysis.any_valid = true;
     analysis.min = double(lowest[low].value);
     analysis.max = double(highest[high].value);
   }

@@ -31,6 +31,15 @@ u64 fill_bits(double fill, DType dtype) {
   });
 }
 
+// The declared fill values, as bit patterns.
+std::vector<u64> declared_fills(const CompressOptions& options, DType dtype) {
+  std::vector<u64> declared;
+  for (const double fill : options.fills) declared.push_back(fill_bits(fill, dtype));
+  for (const u64 bits : options.fill_bits)
+    if (std::ranges::find(declared, bits) == declared.end()) declared.push_back(bits);
+  return declared;
+}
+
 }  // namespace
 
 FrameHead compress_chunk(const ChunkCodec& codec, const Header& header, const Mask& mask,
@@ -197,8 +206,7 @@ class Compression {
 
   // From the bound as asked to an absolute one.
   void resolve() {
-    std::vector<u64> declared;
-    for (const double fill : options_.fills) declared.push_back(fill_bits(fill, view_.dtype));
+    std::vector<u64> declared = declared_fills(options_, view_.dtype);
     const Bound& bound = header_.bound;
     const bool lossless = bound.has(BoundKind::lossless);
     if (!lossless && (options_.detect_fills || bound.needs_range())) {
@@ -391,6 +399,15 @@ CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
                              const CompressOptions& options, std::span<u8> memory) {
   return Compression(codec, view, options, checked_header(codec, recipe, view, options))
       .run(memory);
+}
+
+std::optional<Range> value_range(const View& view, const CompressOptions& options) {
+  const Analysis analysis = analyze(view, declared_fills(options, view.dtype),
+                                    options.detect_fills ? Detect::isolated : Detect::nothing,
+                                    std::max(1u, options.execution.threads),
+                                    options.execution.executor, options.execution.pause);
+  if (!analysis.any_valid) return std::nullopt;
+  return Range{analysis.min, analysis.max};
 }
 
 }  // namespace leeway

@@ -39,11 +39,19 @@ struct Execution {
 struct CompressOptions {
   Bound bound;
   std::string recipe = "balanced";
-  std::vector<double> fills;  // declared fill values
+  std::vector<double> fills;   // declared fill values
+  std::vector<u64> fill_bits;  // the same as bit patterns, for integers that no double holds
   bool detect_fills = true;
   Shape chunk;  // rank 0: chosen from the array's shape
   Execution execution;
 };
+
+// The lowest and the highest value that is neither special nor a fill value: the range that relative
+// bounds refer to. Nothing if there is no such value.
+struct Range {
+  double min = 0, max = 0;
+};
+LEEWAY_EXPORT std::optional<Range> value_range(const View& view, const CompressOptions& options);
 
 // Takes the stream, piece by piece, in order.
 using Sink = std::function<void(ByteView)>;

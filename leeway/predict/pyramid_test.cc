@@ -29,7 +29,8 @@ struct Settings {
   u8 frozen, tight, taps;
 };
 Settings settings_of(const Bytes& stream) {
-  const auto found = std::ranges::search(stream, std::string_view("LWYc")).begin();
+  constexpr std::string_view kMagic = "LWYc";
+  const auto found = std::search(stream.begin(), stream.end(), kMagic.begin(), kMagic.end());
   Reader in(ByteView(stream).subspan(size_t(found - stream.begin()) + 64));
   EXPECT_EQ(in.get<u8>(), 1);  // coded
   in.take(in.get_varint());    // mask

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The HDF5 filter: a chunk of a dataset in, a stream out, and back. It never alters data it was not
+// asked to alter: what it cannot do fails, and HDF5 then stores the chunk as it is or gives up.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+
+#include "hdf5/parameters.h"
+#include "leeway/hdf5.h"
+#include "leeway/leeway.hpp"
+
+namespace leeway::hdf5 {
+namespace {
+
+// A process may hold several HDF5 libraries (those of h5py and netCDF4 are private copies), and all
+// of them share this filter. Whose functions to call is told by the address the call came from.
+class Hosts {
+ public:
+  static Hosts& instance() {
+    static Hosts hosts;
+    return hosts;
+  }
+  void add(const void* address, const leeway_h5_host& host) {
+    const std::lock_guard lock(mutex_);
+    const void* base = base_of(address);
+    for (Entry& entry : entries_)
+      if (entry.base == base) return void(entry.host = host);
+    entries_.push_back({base, host});
+  }
+  leeway_h5_host of(const void* caller) {
+    const std::lock_guard lock(mutex_);
+    const void* base = base_of(caller);
+    for (const Entry& entry : entries_)
+      if (entry.base == base) return entry.host;
+    return entries_.back().host;
+  }
+
+ private:
+  struct Entry {
+    const void* base;
+    leeway_h5_host host;
+  };
+  static const void* base_of(const void* address) {
+    Dl_info info{};
+    return ::dladdr(address, &info) ? info.dli_fbase : nullptr;
+  }
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+void complain(const leeway_h5_host& host, const char* function, const char* what) {
+  host.Epush2(H5E_DEFAULT, __FILE__, function, __LINE__, host.error_class, host.error_major,
+              host.error_minor, "leeway: %s", what);
+}
+
+// Runs f; what it throws becomes an entry of HDF5's error stack and `failed`.
+template <class R, class F>
+R guarded(const leeway_h5_host& host, const char* function, R failed, F&& f) {
+  try {
+    return f();
+  } catch (const std::exception& error) {
+    complain(host, function, error.what());
+    return failed;
+  }
+}
+
+DType float_type(const leeway_h5_host& host, hid_t type, size_t bytes) {
+  size_t sign = 0, exponent_at = 0, exponent = 0, mantissa_at = 0, mantissa = 0;
+  host.Tget_fields(type, &sign, &exponent_at, &exponent, &mantissa_at, &mantissa);
+  if (bytes == 4 && exponent == 8 && mantissa == 23) return DType::f32;
+  if (bytes == 8 && exponent == 11 && mantissa == 52) return DType::f64;
+  if (bytes == 2 && exponent == 5 && mantissa == 10) return DType::f16;
+  if (bytes == 2 && exponent == 8 && mantissa == 7) return DType::bf16;
+  throw Error(Errc::unsupported, "this kind of floating-point number is not supported");
+}
+
+DType dtype_of(const leeway_h5_host& host, hid_t type) {
+  const size_t bytes = host.Tget_size(type);
+  const H5T_class_t kind = host.Tget_class(type);
+  if (kind == H5T_FLOAT) return float_type(host, type, bytes);
+  if (kind != H5T_INTEGER)
+    throw Error(Errc::unsupported,
+                "only integers and floating-point numbers can be compressed, no strings, compounds "
+                "or other types");
+  if (!std::has_single_bit(bytes) || bytes > 8 || host.Tget_precision(type) != 8 * bytes)
+    throw Error(Errc::unsupported, "integers of this size are not supported");
+  const DType first = host.Tget_sign(type) == H5T_SGN_NONE ? DType::u8 : DType::i8;
+  return DType(int(first) + std::countr_zero(bytes));
+}
+
+// The chunk extents; axes in excess of what an array may have are joined.
+Shape shape_of(const leeway_h5_host& host, hid_t space) {
+  hsize_t extents[H5S_MAX_RANK];
+  const int rank = host.Sget_simple_extent_dims(space, extents, nullptr);
+  if (rank < 0) throw Error(Errc::unsupported, "the chunk has no simple shape");
+  std::vector<u64> shape(extents, extents + rank);
+  while (shape.size() > kMaxRank) {
+    shape[1] *= shape[0];
+    shape.erase(shape.begin());
+  }
+  return Shape(std::span<const u64>(shape));
+}
+
+void swap_bytes(void* values, size_t bytes, size_t width) {
+  auto* data = static_cast<u8*>(values);
+  for (size_t i = 0; i + width <= bytes; i += width) std::reverse(data + i, data + i + width);
+}
+
+// The fill value that the dataset was given, if any.
+std::optional<u64> fill_of(const leeway_h5_host& host, hid_t dcpl, hid_t type, bool big_endian) {
+  H5D_fill_value_t status{};
+  u64 bits = 0;
+  if (host.Pfill_value_defined(dcpl, &status) < 0 || status != H5D_FILL_VALUE_USER_DEFINED ||
+      host.Pget_fill_value(dcpl, type, &bits) < 0)
+    return std::nullopt;
+  if (big_endian) swap_bytes(&bits, host.Tget_size(type), host.Tget_size(type));
+  return bits;
+}
+
+Parameters current_parameters(const leeway_h5_host& host, hid_t dcpl, unsigned& flags) {
+  size_t count = 64;
+  unsigned words[64];
+  if (host.Pget_filter_by_id2(dcpl, LEEWAY_H5Z_ID, &flags, &count, words, 0, nullptr, nullptr) < 0)
+    throw Error(Errc::internal, "the parameters of the filter cannot be read");
+  return parse_words({words, std::min<size_t>(count, 64)});
+}
+
+htri_t can_apply(hid_t, hid_t type, hid_t) {
+  const leeway_h5_host host = Hosts::instance().of(__builtin_return_address(0));
+  return guarded<htri_t>(host, __func__, 0, [&] {
+    dtype_of(host, type);
+    return 1;
+  });
+}
+
+// HDF5 1.10 comes here for optional filters even if can_apply() said no: refuse again.
+herr_t set_local(hid_t dcpl, hid_t type, hid_t space) {
+  const leeway_h5_host host = Hosts::instance().of(__builtin_return_address(0));
+  return guarded<herr_t>(host, __func__, -1, [&] {
+    unsigned flags = 0;
+    Parameters parameters = current_parameters(host, dcpl, flags);
+    const bool big_endian = host.Tget_order(type) == H5T_ORDER_BE;
+    parameters.chunk = Chunk{dtype_of(host, type), big_endian, shape_of(host, space),
+                             fill_of(host, dcpl, type, big_endian)};
+    const Words words = stored_words(parameters);
+    return host.Pmodify_filter(dcpl, LEEWAY_H5Z_ID, flags, words.size(), words.data());
+  });
+}
+
+Execution execution() {
+  Execution result;
+  if (const char* threads = std::getenv("LEEWAY_NUM_THREADS"))
+    result.threads = std::clamp(std::atoi(threads), 1, 1024);
+  return result;
+}
+
+// Gives HDF5 a new buffer in place of the old one.
+struct Exchange {
+  const leeway_h5_host& host;
+  size_t* buffer_bytes;
+  void** buffer;
+  void* made = nullptr;
+
+  ~Exchange() {
+    if (made) host.free_memory(made);
+  }
+  u8* make(size_t bytes) {
+    made = host.allocate_memory(std::max<size_t>(bytes, 1), 0);
+    if (!made) throw std::bad_alloc();
+    return static_cast<u8*>(made);
+  }
+  size_t finish(size_t capacity, size_t used) {
+    host.free_memory(*buffer);
+    *buffer = std::exchange(made, nullptr);
+    *buffer_bytes = capacity;
+    return used;
+  }
+};
+
+size_t encode(const Parameters& parameters, size_t bytes, Exchange& exchange) {
+  const Chunk& chunk = *parameters.chunk;
+  const size_t width = size_of(chunk.dtype);
+  if (bytes != chunk.shape.size() * width)
+    throw Error(Errc::unsupported,
+                "the chunk does not have the size that the filter was set up for; another filter "
+                "before this one?");
+  CompressOptions options;
+  options.bound = parameters.bound();
+  options.recipe = parameters.recipe;
+  options.fills = parameters.fills;
+  if (chunk.fill) options.fill_bits = {*chunk.fill};
+  options.execution = execution();
+  const auto* values = static_cast<const std::byte*>(*exchange.buffer);
+  std::vector<std::byte> swapped;
+  if (chunk.big_endian) {
+    swapped.assign(values, values + bytes);
+    swap_bytes(swapped.data(), bytes, width);
+    values = swapped.data();
+  }
+  const size_t capacity =
+      std::max(bytes, size_t(max_compressed_size(chunk.dtype, chunk.shape, options)));
+  u8* stream = exchange.make(capacity);
+  const u64 used =
+      compress_into(View(values, chunk.dtype, chunk.shape), options, {stream, capacity})
+          .output_bytes;
+  return exchange.finish(capacity, size_t(used));
+}
+
+size_t decode(const Parameters& parameters, size_t bytes, Exchange& exchange) {
+  const Chunk& chunk = *parameters.chunk;
+  const MemorySource source(ByteView(static_cast<const u8*>(*exchange.buffer), bytes));
+  const StreamReader stream(source);
+  if (stream.header().dtype != chunk.dtype || !(stream.header().shape == chunk.shape))
+    fail_corrupt("it does not hold the chunk that the dataset expects");
+  const size_t width = size_of(chunk.dtype), decoded = size_t(chunk.shape.size()) * width;
+  auto* values = reinterpret_cast<std::byte*>(exchange.make(decoded));
+  DecompressOptions options;
+  options.execution = execution();
+  decompress_into(stream, {}, MutableView(values, chunk.dtype, chunk.shape), options);
+  if (chunk.big_endian) swap_bytes(values, decoded, width);
+  return exchange.finish(decoded, decoded);
+}
+
+size_t filter(unsigned flags, size_t count, const unsigned* words, size_t bytes,
+              size_t* buffer_bytes, void** buffer) {
+  const leeway_h5_host host = Hosts::instance().of(__builtin_return_address(0));
+  return guarded<size_t>(host, __func__, 0, [&] {
+    const Parameters parameters = parse_words({words, count});
+    if (!parameters.chunk)
+      throw Error(Errc::unsupported, "the filter was not set up for this dataset");
+    Exchange exchange{host, buffer_bytes, buffer};
+    return flags & H5Z_FLAG_REVERSE ? decode(parameters, bytes, exchange)
+                                    : encode(parameters, bytes, exchange);
+  });
+}
+
+const H5Z_class2_t kClass = {H5Z_CLASS_T_VERS, LEEWAY_H5Z_ID, 1,         1,
+                             "leeway",         can_apply,     set_local, filter};
+
+}  // namespace
+}  // namespace leeway::hdf5
+
+const H5Z_class2_t* leeway_h5z_class(const leeway_h5_host* host) {
+  leeway::hdf5::Hosts::instance().add(reinterpret_cast<const void*>(host->Tget_class), *host);
+  return &leeway::hdf5::kClass;
+}
+
+size_t leeway_h5z_words(const char* text, unsigned* words) {
+  try {
+    leeway::hdf5::parse_text(text);
+    const leeway::hdf5::Words result = leeway::hdf5::words_of_text(text);
+    if (result.size() > LEEWAY_H5Z_MAX_WORDS) return 0;
+    std::ranges::copy(result, words);
+    return result.size();
+  } catch (const std::exception&) {
+    return 0;
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parameters of the HDF5 filter: from the words (cd_values) a user gives, as numbers or as text, to
+// the words that are stored with a dataset.
+//
+// Given, as numbers:  1, E        (abs)     2, E, R  (rel with the range R of all values)     3
+// (lossless)
+//        where a double takes two words, low word first
+// Given, as text:     "abs=1e-3 recipe=small fill=-999", four characters a word, zeros behind
+// Stored:             0x10000 | mode, E, type | rank << 8 | flags << 16, chunk extents, fill value,
+//                     and as text what remains: recipe, further fill values
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "leeway/core/bound.h"
+#include "leeway/core/shape.h"
+
+namespace leeway::hdf5 {
+
+using Words = std::vector<unsigned>;
+
+// What is known of the values of a chunk.
+struct Chunk {
+  DType dtype = DType::f32;
+  bool big_endian = false;
+  Shape shape;
+  std::optional<u64> fill;  // the fill value of the dataset, as bits
+};
+
+struct Parameters {
+  double abs = 0;  // 0: lossless
+  std::string recipe = "balanced";
+  std::vector<double> fills;
+  std::optional<Chunk> chunk;  // once it is stored
+
+  Bound bound() const { return abs > 0 ? Bound::abs(abs) : Bound::lossless(); }
+};
+
+// Throws leeway::Error where the words or the text make no sense.
+Parameters parse_words(std::span<const unsigned> words);
+Parameters parse_text(const std::string& text);
+
+Words words_of_text(const std::string& text);
+// What a user would give for these parameters.
+Words given_words(const Parameters& parameters);
+// What is stored; the chunk must be known.
+Words stored_words(const Parameters& parameters);
+
+}  // namespace leeway::hdf5

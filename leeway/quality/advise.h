@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Advise: what recipes would make of an array, tried on a part of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "leeway/core/export.h"
+#include "leeway/engine/engine.h"
+
+namespace leeway {
+
+struct Advice {
+  std::string recipe;
+  double ratio = 0;
+  double compress_mb_s = 0, decompress_mb_s = 0;  // with the threads of the options
+  double max_error = 0;
+};
+
+// One entry per recipe, in their order; `recipes` may be empty: then all presets are tried. The
+// part is cut from the middle and has at most `sample` values; the bound is that of the whole
+// array.
+LEEWAY_EXPORT std::vector<Advice> advise(const View& array, const CompressOptions& options,
+                                         std::vector<std::string> recipes = {},
+                                         u64 sample = u64(1) << 22);
+
+// The names of the presets, fastest first.
+LEEWAY_EXPORT std::vector<std::string> presets();
+
+}  // namespace leeway

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Error-bounded lossy compression of scientific arrays.
+
+>>> import numpy as np, leeway
+>>> field = np.sin(np.linspace(0, 60, 100 * 200, dtype="f4")).reshape(100, 200)
+>>> stream = leeway.compress(field, abs=1e-3)
+>>> bool(np.abs(leeway.decompress(stream) - field).max() <= 1e-3)
+True
+>>> leeway.region(stream, np.s_[10:12, :3]).shape
+(2, 3)
+
+A stream is bytes, anything with the buffer interface, or the path of a file. Every function releases the interpreter's
+lock while it works and may be called from several threads.
+"""
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import Any, Iterable, Mapping, Sequence, Union
+
+import numpy as np
+
+from . import _native
+
+__all__ = ["Info", "Verification", "advise", "compare", "compress", "decompress", "inspect", "recipes", "region", "verify"]
+__version__: str = _native.version()
+
+Stream = Union[bytes, bytearray, memoryview, np.ndarray, str, os.PathLike]
+
+_NUMPY_NAMES = {"f16": "float16", "f32": "float32", "f64": "float64"} | {
+    f"{short}{bits}": f"{long}{bits}" for short, long in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
+
+
+def _default_threads() -> int:
+    return int(os.environ.get("LEEWAY_NUM_THREADS", 0)) or len(os.sched_getaffinity(0))
+
+
+def _bfloat16() -> np.dtype | None:
+    try:
+        import ml_dtypes
+    except ImportError:
+        return None
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def _as_array(array: Any) -> tuple[Any, str]:
+    """What the native code takes: an array in the byte order of this machine, and what to take its elements for."""
+    if not isinstance(array, np.ndarray):
+        # Arrays of other libraries that lie in this machine's memory are read in place, by DLPack.
+        array = np.from_dlpack(array) if hasattr(array, "__dlpack__") else np.asarray(array)
+    if array.dtype.name == "bfloat16":
+        return array.view(np.uint16), "bf16"
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        hint = ""
+        if array.dtype.kind == "c":
+            hint = "; compress real and imaginary parts: array.view(array.real.dtype).reshape(array.shape + (2,))"
+        raise TypeError(f"leeway compresses integers and floating-point numbers of up to 64 bits, not {array.dtype}{hint}")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if any(stride % array.dtype.itemsize for stride in array.strides):
+        array = np.ascontiguousarray(array)  # a field of a record: its steps are no multiples of its size
+    return array, ""
+
+
+def _limits(abs: float | None, rel: float | None, psnr: float | None, l2: float | None, lossless: bool) -> list[tuple[str, float]]:
+    given = [("abs", abs), ("rel", rel), ("psnr", psnr), ("l2", l2), ("lossless", 0.0 if lossless else None)]
+    limits = [(kind, float(value)) for kind, value in given if value is not None]
+    if not limits:
+        raise ValueError("a bound is needed: abs=, rel=, psnr=, l2= or lossless=True")
+    return limits
+
+
+def _open(stream: Stream | _native.Stream) -> _native.Stream:
+    if isinstance(stream, _native.Stream):
+        return stream
+    if isinstance(stream, (str, os.PathLike)):
+        return _native.Stream(os.fspath(stream))
+    return _native.Stream(np.frombuffer(stream, np.uint8))
+
+
+def compress(
+    array: Any,
+    *,
+    abs: float | None = None,
+    rel: float | None = None,
+    psnr: float | None = None,
+    l2: float | None = None,
+    lossless: bool = False,
+    recipe: str = "balanced",
+    fill: float | Iterable[float] = (),
+    detect_fills: bool = True,
+    chunk: Sequence[int] = (),
+    threads: int | None = None,
+) -> bytes:
+    """Compresses an array of integers or floating-point numbers, of any layout and byte order, into a stream.
+
+    Bounds, of which several together must all hold:
+
+    abs       no value is off by more than this
+    rel       the same as a part of the value range (maximum - minimum of the finite values)
+    psnr      peak signal-to-noise ratio of at least so many decibels
+    l2        Euclidean norm of all errors of at most this
+    lossless  no error at all
+
+    recipe        a preset ("fast", "balanced", "small", "smallest"), or any recipe; see recipes()
+    fill          value(s) that mean "nothing here": kept exactly and left out of the range
+    detect_fills  whether to look for customary fill values such as 1e20
+    chunk         extents of the parts that are compressed by themselves; chosen if not given
+    threads       worker threads; LEEWAY_NUM_THREADS or all cores if not given. The stream does not depend on it.
+
+    NaN and infinities are always kept. Decoded arrays are in the byte order of the machine, rows last.
+    """
+    values, as_type = _as_array(array)
+    fills = [float(fill)] if np.isscalar(fill) else [float(value) for value in fill]
+    return _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless), recipe, fills, detect_fills,
+                            [int(extent) for extent in chunk], threads or _default_threads())
+
+
+def _result(stream: _native.Stream, shape: Sequence[int], out: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, str]:
+    """The array to return, the same as the native code fills it, and what to take its elements for."""
+    if stream.dtype == "bf16":
+        dtype, as_type = _bfloat16(), "bf16"
+        if dtype is None:
+            raise ImportError("the stream holds bfloat16 values; NumPy needs the package ml_dtypes for them")
+    else:
+        dtype, as_type = np.dtype(_NUMPY_NAMES[stream.dtype]), ""
+    if out is None:
+        out = np.empty(shape, dtype)
+    elif out.dtype != dtype or out.shape != tuple(shape):
+        raise ValueError(f"out is {out.dtype} {out.shape}, but the values are {dtype} {tuple(shape)}")
+    return out, out.view(np.uint16) if as_type else out, as_type
+
+
+def decompress(stream: Stream, *, out: np.ndarray | None = None, threads: int | None = None) -> np.ndarray:
+    """The array of a stream; checked against the checksums in it. Fills and returns `out`, if given."""
+    opened = _open(stream)
+    result, target, as_type = _result(opened, opened.shape, out)
+    opened.read([0] * len(opened.shape), target, as_type, threads or _default_threads())
+    return result
+
+
+def region(stream: Stream, selection: Any, *, threads: int | None = None) -> np.ndarray:
+    """A part of the array of a stream: region(stream, np.s_[10:20, :, 5]). Decodes, and reads from a file, only what it
+    needs. The selection is what NumPy's basic indexing takes: integers, slices, an ellipsis."""
+    opened = _open(stream)
+    selection = selection if isinstance(selection, tuple) else (selection,)
+    rank = len(opened.shape)
+    if sum(item is not Ellipsis for item in selection) > rank:
+        raise IndexError(f"the array has {rank} axes, the selection {len(selection)}")
+    at = next((i for i, item in enumerate(selection) if item is Ellipsis), len(selection))
+    selection = selection[:at] + (slice(None),) * (rank - len(selection) + (at < len(selection))) + selection[at + 1:]
+    first, shape, rest = [], [], []
+    for item, extent in zip(selection, opened.shape):
+        if isinstance(item, slice):
+            picked = range(extent)[item]
+            low, high = (min(picked[0], picked[-1]), max(picked[0], picked[-1])) if len(picked) else (0, -1)
+            first.append(low)
+            shape.append(high - low + 1)
+            rest.append(slice(None, None, picked.step))
+        else:
+            index = range(extent)[item]  # raises IndexError
+            first.append(index)
+            shape.append(1)
+            rest.append(0)
+    result, target, as_type = _result(opened, shape, None)
+    opened.read(first, target, as_type, threads or _default_threads())
+    return result[tuple(rest)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Info:
+    """What a stream says about itself."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    chunk: tuple[int, ...]
+    chunks: int
+    bound: Mapping[str, float]  #: as asked
+    abs_bound: float  #: the absolute bound in force; 0: no loss
+    range: tuple[float, float]
+    recipe: str
+    fill_bits: list[int]
+    max_error: float  #: the largest error reached
+    special_values: int  #: NaN, infinities, fill values
+    exact_values: int  #: others that are kept bit for bit
+    decoded_hash: int
+    input_bytes: int
+    stream_bytes: int
+    ratio: float
+
+
+def inspect(stream: Stream) -> Info:
+    """What a stream says about itself; reads only its header and its end."""
+    return Info(**_open(stream).info())
+
+
+@dataclasses.dataclass(frozen=True)
+class Verification:
+    """What verify() found; true if all is well."""
+
+    max_error: float
+    abs_bound: float
+    complaints: list[str]
+
+    def __bool__(self) -> bool:
+        return not self.complaints
+
+
+def verify(stream: Stream, against: Any = None, *, threads: int | None = None) -> Verification:
+    """Decodes the stream and checks it: all checksums, and the bound it states; with the original, `against`, also the
+    errors themselves."""
+    info = inspect(stream)
+    try:
+        values = decompress(stream, threads=threads)
+    except ValueError as error:
+        return Verification(info.max_error, info.abs_bound, [str(error)])
+    complaints = []
+    if info.max_error > info.abs_bound:
+        complaints.append("the stream states a larger error than its bound")
+    if against is None:
+        return Verification(info.max_error, info.abs_bound, complaints)
+    original, as_type = _as_array(against)
+    decoded, _ = _as_array(values)
+    found = _native.compare(original, decoded, as_type, info.fill_bits, False)
+    if found["special_mismatches"]:
+        complaints.append(f"{found['special_mismatches']} special values did not survive")
+    if found["max_abs"] > info.abs_bound:
+        complaints.append(f"the largest error {found['max_abs']} exceeds the bound {info.abs_bound}")
+    if found["max_abs"] > info.max_error:
+        complaints.append(f"the largest error {found['max_abs']} exceeds the stated {info.max_error}")
+    if found["psnr"] < info.bound.get("psnr", 0):
+        complaints.append(f"PSNR {found['psnr']} dB is below {info.bound['psnr']}")
+    if found["l2"] > info.bound.get("l2", np.inf):
+        complaints.append(f"the L2 norm of the error {found['l2']} exceeds {info.bound['l2']}")
+    return Verification(found["max_abs"], info.abs_bound, complaints)
+
+
+def compare(original: Any, other: Any, *, ssim: bool = True) -> dict[str, float]:
+    """How far an array is from the original: max_abs, max_rel, max_pointwise, mean_error, rmse, nrmse, psnr, l2, pearson,
+    ssim, and special_mismatches (NaN and infinities that differ). Both must have the same type and shape."""
+    first, as_type = _as_array(original)
+    second, as_other = _as_array(other)
+    if as_type != as_other:
+        raise ValueError("the arrays have different types")
+    return _native.compare(first, second, as_type, [], ssim)
+
+
+def advise(
+    array: Any,
+    *,
+    abs: float | None = None,
+    rel: float | None = None,
+    psnr: float | None = None,
+    l2: float | None = None,
+    lossless: bool = False,
+    recipes: Sequence[str] = (),
+    threads: int | None = None,
+) -> list[dict[str, Any]]:
+    """Tries recipes, the presets if none are given, on a part of the array under the bound of the whole: a list with recipe,
+    ratio, compress_mb_s, decompress_mb_s and max_error of each, best ratio first."""
+    values, as_type = _as_array(array)
+    found = _native.advise(values, as_type, _limits(abs, rel, psnr, l2, lossless), list(recipes), threads or _default_threads())
+    return sorted(found, key=lambda entry: -entry["ratio"])
+
+
+def recipes() -> dict[str, tuple[str, str]]:
+    """The named recipes: what they stand for, and what they are good for."""
+    return _native.recipes()

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The native half of the Python package. Arrays come in any layout and stay where they are; work is
+// done without the interpreter's lock.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "leeway/leeway.hpp"
+#include "leeway/quality/advise.h"
+#include "leeway/quality/compare.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace leeway::python {
+namespace {
+
+using InArray = nb::ndarray<nb::ro, nb::device::cpu>;
+using OutArray = nb::ndarray<nb::device::cpu>;
+using InBytes = nb::ndarray<const u8, nb::ndim<1>, nb::c_contig, nb::ro, nb::device::cpu>;
+
+DType dtype_of(const nb::dlpack::dtype& type) {
+  const auto base = [&](DType first) {
+    return DType(int(first) + std::countr_zero(type.bits / 8u));
+  };
+  if (type.lanes == 1 && type.bits % 8 == 0 && type.bits <= 64) {
+    if (type.code == u8(nb::dlpack::dtype_code::Float) && type.bits == 16) return DType::f16;
+    if (type.code == u8(nb::dlpack::dtype_code::Float) && type.bits == 32) return DType::f32;
+    if (type.code == u8(nb::dlpack::dtype_code::Float) && type.bits == 64) return DType::f64;
+    if (type.code == u8(nb::dlpack::dtype_code::Bfloat) && type.bits == 16) return DType::bf16;
+    if (type.code == u8(nb::dlpack::dtype_code::Int)) return base(DType::i8);
+    if (type.code == u8(nb::dlpack::dtype_code::UInt)) return base(DType::u8);
+  }
+  throw nb::type_error("leeway compresses integers and floating-point numbers, no other types");
+}
+
+// `as`: the type to take the elements for, where Python has none of its own (bf16 in u16).
+template <class Byte, class A>
+BasicView<Byte> view_of_array(const A& array, const std::string& as) {
+  if (array.ndim() > kMaxRank) fail_argument("an array may have at most 8 axes");
+  std::array<u64, kMaxRank> extents{};
+  Strides strides{};
+  const auto bytes = std::ptrdiff_t(array.itemsize());
+  for (size_t axis = 0; axis < array.ndim(); ++axis) {
+    extents[axis] = array.shape(axis);
+    strides[axis] = std::ptrdiff_t(array.stride(axis)) * bytes;
+  }
+  const DType dtype = as == "bf16" ? DType::bf16 : dtype_of(array.dtype());
+  auto* data = static_cast<Byte*>(const_cast<void*>(static_cast<const void*>(array.data())));
+  return {data, dtype, Shape(std::span<const u64>(extents.data(), array.ndim())), strides};
+}
+
+using Limits = std::vector<std::pair<std::string, double>>;
+
+Bound bound_of(const Limits& limits) {
+  Bound bound;
+  for (const auto& [kind, value] : limits)
+    for (u8 id = 1; is_bound_kind(id); ++id)
+      if (name_of(BoundKind(id)) == kind) bound.add(BoundKind(id), value);
+  return bound;
+}
+
+Execution execution_of(unsigned threads) {
+  Execution execution;
+  execution.threads = threads;
+  return execution;
+}
+
+nb::bytes compress_array(const InArray& array, const std::string& as, const Limits& limits,
+                         const std::string& recipe, const std::vector<double>& fills,
+                         bool detect_fills, const std::vector<u64>& chunk, unsigned threads) {
+  CompressOptions options;
+  options.bound = bound_of(limits);
+  options.recipe = recipe;
+  options.fills = fills;
+  options.detect_fills = detect_fills;
+  options.chunk = Shape(std::span<const u64>(chunk));
+  options.execution = execution_of(threads);
+  const View view = view_of_array<const std::byte>(array, as);
+  // As long as any stream of this array may be, and then cut: memory that is not touched costs
+  // nothing.
+  const u64 most = max_compressed_size(view.dtype, view.shape, options);
+  PyObject* stream = PyBytes_FromStringAndSize(nullptr, Py_ssize_t(most));
+  if (!stream) throw nb::python_error();
+  auto owner = nb::steal<nb::bytes>(stream);
+  u64 used = 0;
+  {
+    u8* memory = reinterpret_cast<u8*>(PyBytes_AS_STRING(stream));
+    const nb::gil_scoped_release release;
+    used = compress_into(view, options, {memory, size_t(most)}).output_bytes;
+  }
+  stream = owner.release().ptr();
+  if (_PyBytes_Resize(&stream, Py_ssize_t(used)) != 0) throw nb::python_error();
+  return nb::steal<nb::bytes>(stream);
+}
+
+// Bytes that a Python function gives: read(offset, count) -> bytes.
+class CallbackSource final : public ByteSource {
+ public:
+  CallbackSource(u64 size, nb::callable read) : size_(size), read_(std::move(read)) {}
+  u64 size() const override { return size_; }
+
+ private:
+  ByteView get(u64 offset, u64 count, Bytes& storage) const override {
+    const nb::gil_scoped_acquire acquire;
+    const nb::bytes bytes(nb::cast<nb::bytes>(read_(offset, count)));
+    if (bytes.size() != count) fail_corrupt("ends too early");
+    const auto* first = static_cast<const u8*>(bytes.data());
+    storage.assign(first, first + count);
+    return storage;
+  }
+  u64 size_;
+  nb::callable read_;
+};
+
+// A stream in memory or in a file, or behind a function, open for reading.
+class Stream {
+ public:
+  Stream(u64 size, nb::callable read)
+      : source_(std::make_unique<CallbackSource>(size, std::move(read))), reader_(*source_) {}
+  explicit Stream(const std::string& path)
+      : source_(std::make_unique<FileSource>(path)), reader_(*source_) {}
+  explicit Stream(InBytes bytes)
+      : bytes_(std::move(bytes)),
+        source_(std::make_unique<MemorySource>(ByteView(bytes_.data(), bytes_.size()))),
+        reader_(*source_) {}
+
+  std::string dtype() const { return std::string(name_of(reader_.header().dtype)); }
+  nb::tuple shape() const { return tuple_of(reader_.header().shape); }
+  u64 bytes_read() const { return source_->touched(); }
+
+  void read(const std::vector<u64>& first, const OutArray& out, const std::string& as,
+            unsigned threads) const {
+    const MutableView view = view_of_array<std::byte>(out, as);
+    Index index{};
+    std::ranges::copy(first, index.begin());
+    DecompressOptions options;
+    options.execution = execution_of(threads);
+    const nb::gil_scoped_release release;
+    decompress_into(reader_, index, view, options);
+  }
+
+  nb::dict info() const {
+    const Info info = inspect(reader_);
+    const Header& header = info.header;
+    nb::dict result, bound;
+    for (const Limit& limit : header.bound.limits())
+      bound[nb::str(std::string(name_of(limit.kind)).c_str())] = limit.value;
+    const u64 bytes = header.shape.size() * size_of(header.dtype);
+    result["dtype"] = dtype();
+    result["shape"] = shape();
+    result["chunk"] = tuple_of(header.chunk);
+    result["chunks"] = info.chunks;
+    result["bound"] = bound;
+    result["abs_bound"] = header.abs_bound;
+    result["range"] = nb::make_tuple(header.min, header.max);
+    result["recipe"] = header.recipe;
+    result["fill_bits"] = header.fills;
+    result["max_error"] = info.statement.max_error;
+    result["special_values"] = info.statement.special;
+    result["exact_values"] = info.statement.exact;
+    result["decoded_hash"] = info.statement.decoded_hash;
+    result["input_bytes"] = bytes;
+    result["stream_bytes"] = info.stream_bytes;
+    result["ratio"] = double(bytes) / double(info.stream_bytes);
+    return result;
+  }
+
+ private:
+  static nb::tuple tuple_of(const Shape& shape) {
+    nb::list list;
+    for (const u64 extent : shape.extents()) list.append(extent);
+    return nb::tuple(list);
+  }
+  InBytes bytes_;
+  std::unique_ptr<ByteSource> source_;
+  StreamReader reader_;
+};
+
+nb::dict compare_arrays(const InArray& original, const InArray& other, const std::string& as,
+                        const std::vector<u64>& fill_bits, bool ssim) {
+  const View a = view_of_array<const std::byte>(original, as),
+             b = view_of_array<const std::byte>(other, as);
+  Comparison c;
+  {
+    const nb::gil_scoped_release release;
+    c = compare(a, b, fill_bits, ssim);
+  }
+  nb::dict result;
+  result["values"] = c.values;
+  result["compared"] = c.compared;
+  result["special_mismatches"] = c.special_mismatches;
+  result["min"] = c.min;
+  result["max"] = c.max;
+  result["max_abs"] = c.max_abs;
+  result["max_rel"] = c.max_rel;
+  result["max_pointwise"] = c.max_pointwise;
+  result["mean_error"] = c.mean_error;
+  result["rmse"] = c.rmse;
+  result["nrmse"] = c.nrmse;
+  result["psnr"] = c.psnr;
+  result["l2"] = c.l2;
+  result["pearson"] = c.pearson;
+  if (ssim) result["ssim"] = c.ssim;
+  return result;
+}
+
+nb::list advise_array(const InArray& array, const std::string& as, const Limits& limits,
+                      const std::vector<std::string>& recipes, unsigned threads) {
+  CompressOptions options;
+  options.bound = bound_of(limits);
+  options.execution = execution_of(threads);
+  const View view = view_of_array<const std::byte>(array, as);
+  std::vector<Advice> all;
+  {
+    const nb::gil_scoped_release release;
+    all = advise(view, options, recipes);
+  }
+  nb::list result;
+  for (const Advice& advice : all) {
+    nb::dict entry;
+    entry["recipe"] = advice.recipe;
+    entry["ratio"] = advice.ratio;
+    entry["compress_mb_s"] = advice.compress_mb_s;
+    entry["decompress_mb_s"] = advice.decompress_mb_s;
+    entry["max_error"] = advice.max_error;
+    result.append(entry);
+  }
+  return result;
+}
+
+nb::dict recipes() {
+  nb::dict result;
+  for (const NamedRecipe& named : named_recipes())
+    result[nb::str(std::string(named.name).c_str())] =
+        nb::make_tuple(std::string(named.recipe), std::string(named.about));
+  return result;
+}
+
+// What the library throws, as the exception that a Python programmer expects.
+void translate(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const Error& error) {
+    PyObject* kind = PyExc_RuntimeError;
+    if (error.code() == Errc::invalid_argument || error.code() == Errc::corrupt)
+      kind = PyExc_ValueError;
+    if (error.code() == Errc::unsupported) kind = PyExc_NotImplementedError;
+    if (error.code() == Errc::io) kind = PyExc_OSError;
+    PyErr_SetString(kind, error.what());
+  }
+}
+
+}  // namespace
+}  // namespace leeway::python
+
+NB_MODULE(_native, m) {
+  using namespace leeway::python;
+  nb::register_exception_translator(translate);
+  m.def("version", &leeway::version);
+  m.def("compress", &compress_array);
+  m.def("compare", &compare_arrays);
+  m.def("advise", &advise_array);
+  m.def("recipes", &recipes);
+  nb::class_<Stream>(m, "Stream")
+      .def(nb::init<const std::string&>())
+      .def(nb::init<InBytes>())
+      .def(nb::init<leeway::u64, nb::callable>())
+      .def_prop_ro("dtype", &Stream::dtype)
+      .def_prop_ro("shape", &Stream::shape)
+      .def_prop_ro("bytes_read", &Stream::bytes_read)
+      .def("read", &Stream::read)
+      .def("info", &Stream::info);
+}

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line on HDF5 and netCDF files."""
+import os
+import subprocess
+
+import h5py
+import netCDF4
+import numpy as np
+import pytest
+
+
+from hosts.field import check, wave
+
+
+@pytest.fixture
+def netcdf(leeway):
+    """Groups, scales, an unlimited axis, fill values, packed integers, strings: what such files hold."""
+    with netCDF4.Dataset(leeway.folder / "in.nc", "w") as file:
+        file.title = "a run"
+        file.createDimension("time", None)
+        file.createDimension("y", 48)
+        file.createDimension("x", 64)
+        x = file.createVariable("x", "f8", ("x",))
+        x[:] = np.linspace(0, 1, 64)
+        t = file.createVariable("t", "f4", ("time", "y", "x"), fill_value=np.float32(-999))
+        t.units = "K"
+        t[...] = np.ma.masked_array(wave(), mask=False)
+        t[7, 8:10, :] = np.ma.masked
+        p = file.createVariable("p", "i2", ("time", "y", "x"))
+        p.scale_factor, p.add_offset = 0.01, 5.0
+        p.set_auto_scale(False)
+        p[...] = (wave(special=False) * 1000).astype("i2")
+        file.createVariable("name", str, ("y",))[:] = np.array([f"row {i}" for i in range(48)], dtype=object)
+        ocean = file.createGroup("ocean")
+        s = ocean.createVariable("s", "f8", ("time", "x"))
+        s[...] = wave(special=False)[:, 0, :].astype("f8")
+    return "in.nc"
+
+
+def contents(path):
+    with netCDF4.Dataset(path) as file:
+        file.set_auto_maskandscale(False)
+        return {name: file[name][...] for name in ["x", "t", "p", "name", "ocean/s"]}
+
+
+def test_all_floating_variables_and_back(leeway, netcdf):
+    report = leeway.json("compress", netcdf, "--abs", "0.01", "-o", "out.nc")
+    assert {entry["variable"] for entry in report} == {"t", "ocean/s"}
+    for entry in report:
+        assert 0 < entry["max_error"] <= entry["bound"]["absolute"] == 0.01 and entry["bound"]["asked"] == {"abs": 0.01}
+    before, after = contents(leeway.folder / "in.nc"), contents(leeway.folder / "out.nc")
+    check(after["t"], before["t"], 0.01)
+    assert (after["t"][before["t"] == -999] == -999).all()
+    check(after["ocean/s"], before["ocean/s"], 0.01)
+    for name in ["x", "p", "name"]:
+        assert (after[name] == before[name]).all()
+    with netCDF4.Dataset(leeway.folder / "out.nc") as file:
+        t = file["t"]
+        assert file.title == "a run" and t.units == "K" and t.dimensions == ("time", "y", "x") and t._FillValue == -999
+        assert file.dimensions["time"].isunlimited() and file["ocean"]["s"].dimensions == ("time", "x")
+        assert t.lossy_compression_bound == "abs=0.01" and t.lossy_compression_version == "0.1.0"
+        assert 0 < t.lossy_compression_maximum_error <= 0.01 and "leeway" in t.lossy_compression
+        assert not hasattr(file["p"], "lossy_compression")
+
+    said = {entry["variable"]: entry for entry in leeway.json("inspect", "out.nc")}
+    assert said["t"]["compressed"] and said["t"]["bound"]["absolute"] == 0.01 and said["t"]["special_values"] > 128
+    assert not said["p"]["compressed"] and "largest error" in leeway("inspect", "out.nc")
+
+    leeway("decompress", "out.nc", "-o", "plain.nc")
+    with h5py.File(leeway.folder / "plain.nc") as file:
+        assert not file["t"]._filters
+    plain = contents(leeway.folder / "plain.nc")
+    assert all(np.array_equal(plain[name], after[name], equal_nan=name == "t") for name in plain)
+    # No plugin is needed to read that.
+    done = subprocess.run(["ncdump", "-v", "t", "plain.nc"], cwd=leeway.folder, capture_output=True,
+                          env={**os.environ, "HDF5_PLUGIN_PATH": str(leeway.folder)})
+    assert done.returncode == 0
+
+
+def test_a_bound_for_each(leeway, netcdf):
+    report = {entry["variable"]: entry for entry in leeway.json(
+        "compress", netcdf + ":t", "--variable", "p=abs:0.05", "--variable", "ocean/s=lossless", "--rel", "1e-4", "--preset", "small", "-o", "out.nc")}
+    before, after = contents(leeway.folder / "in.nc"), contents(leeway.folder / "out.nc")
+    ordinary = np.isfinite(before["t"]) & (np.abs(before["t"]) < 900)
+    span = float(before["t"][ordinary].max()) - float(before["t"][ordinary].min())
+    assert report["t"]["bound"]["absolute"] == pytest.approx(1e-4 * span)
+    check(after["t"], before["t"], 1e-4 * span * (1 + 1e-9))
+    # Packed integers: five steps of 0.01.
+    assert np.abs(after["p"].astype(int) - before["p"]).max() == 5 and report["p"]["max_error"] == pytest.approx(0.05)
+    assert (after["ocean/s"] == before["ocean/s"]).all()
+    assert "pyramid" in report["t"]["recipe"]
+
+
+def test_streams_of_variables(leeway, netcdf):
+    leeway("compress", netcdf + ":t", "--abs", "0.01", "-o", "t.lwy")
+    leeway("verify", "t.lwy", "--against", netcdf + ":t")
+    assert leeway.json("inspect", "t.lwy")["fill_values"].startswith("-999")
+    leeway("compress", netcdf + ":t,ocean/s", "--abs", "0.01")
+    assert (leeway.folder / "in.t.lwy").read_bytes() == (leeway.folder / "t.lwy").read_bytes()
+    assert leeway.json("inspect", "in.ocean.s.lwy")["shape"] == [20, 64]
+    assert leeway.json("compare", netcdf + ":t", "t.lwy")["max_abs"] <= 0.01
+    leeway("decompress", netcdf + ":t", "--region", "3,:,10:20", "-o", "part.npy")
+    assert np.load(leeway.folder / "part.npy").shape == (48, 10)
+    leeway("advise", netcdf + ":t", "--rel", "1e-3")
+
+
+def test_plain_hdf5_with_links(leeway):
+    with h5py.File(leeway.folder / "in.h5", "w") as file:
+        file.create_dataset("deep/er/rho", data=wave((30, 40, 50)), dtype=">f4")
+        file["again"] = file["deep/er/rho"]
+        file["soft"] = h5py.SoftLink("/deep/er/rho")
+        file.create_dataset("pairs", data=np.zeros(5, [("a", "i4"), ("b", "f8")]))
+        file["deep"].attrs["note"] = "text"
+        file.create_dataset("scalar", data=3.0)
+        file.create_dataset("empty", shape=(0, 4), dtype="f4", maxshape=(None, 4))
+    leeway("compress", "in.h5", "--abs", "1e-3", "-o", "out.h5")
+    with h5py.File(leeway.folder / "out.h5") as file:
+        check(file["deep/er/rho"][...], wave((30, 40, 50)), 1e-3)
+        assert file["again"] == file["deep/er/rho"] == file["soft"] and file["deep/er/rho"].dtype == ">f4"
+        assert isinstance(file.get("soft", getlink=True), h5py.SoftLink)
+        assert file["deep"].attrs["note"] == "text" and file["scalar"][()] == 3 and file["empty"].shape == (0, 4)
+        assert file["pairs"].dtype.names == ("a", "b")
+
+
+def test_complaints(leeway, netcdf):
+    assert "there are" in leeway.fails(2, "compress", netcdf + ":nosuch", "--abs", "1", "-o", "a.lwy")
+    assert "needs a bound" in leeway.fails(2, "compress", netcdf + ":t", "-o", "out.nc")
+    assert "a bound is needed" in leeway.fails(2, "compress", netcdf, "-o", "out.nc")
+    assert "not a bound" in leeway.fails(2, "compress", netcdf, "--variable", "t=0.1", "-o", "out.nc")
+    assert "needs a stream" in leeway.fails(2, "compress", netcdf + ":t", "--psnr", "60", "-o", "out.nc")
+    assert "neither integers nor" in leeway.fails(1, "compress", netcdf + ":name", "--abs", "1", "-o", "out.nc")
+    assert "several variables" in leeway.fails(2, "compress", netcdf, "--abs", "1", "-o", "out.lwy")
+    assert "name one variable" in leeway.fails(2, "bench", netcdf, "--abs", "1")
+    assert "where to?" in leeway.fails(2, "decompress", netcdf)
+    assert "another rank" in leeway.fails(2, "compress", netcdf + ":t", "--abs", "1", "--chunk", "8x8", "-o", "out.nc")
+    (leeway.folder / "bad.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+    assert "cannot open" in leeway.fails(1, "inspect", "bad.h5")
+    (leeway.folder / "out.nc").write_text("precious")
+    assert "--force" in leeway.fails(1, "compress", netcdf, "--abs", "1", "-o", "out.nc")
+    assert (leeway.folder / "out.nc").read_text() == "precious"
+    np.save(leeway.folder / "a.npy", np.zeros(10))
+    leeway.fails(2, "compress", "a.npy", "--abs", "1", "-o", "b.nc")
+    leeway.fails(2, "compress", "a.npy", "--abs", "1", "--variable", "t=abs:1", "-o", "b.lwy")
+
+
+def test_parameters_for_other_programs(leeway):
+    assert leeway.json("filter", "--abs", "1e-3") == {"id": 47310, "cd_values": [1, 3539053052, 1062232653]}
+    text = bytes(np.array(leeway.json("filter", "--lossless", "--preset", "fast")["cd_values"], "<u4"))
+    assert text.rstrip(b"\0") == b"lossless recipe=fast"
+    assert "UD=47310,0,3,1,3539053052,1062232653" in leeway("filter", "--abs", "1e-3")
+    for wrong in [["--rel", "1e-3"], [], ["--abs", "0"], ["--abs", "1", "--recipe", "nosuch"], ["--abs", "1", *["--fill", "1e-300"] * 20]]:
+        leeway.fails(2, "filter", *wrong)
+
+
+def test_doctor_tries_every_hdf5(leeway):
+    found = leeway.json("doctor")["hdf5"]
+    assert found["filter_id"] == 47310 and len(found["libraries"]) >= 2
+    assert {entry["filter"] for entry in found["libraries"]} == {"ok"}
+    nowhere = leeway.run("doctor", env={"HDF5_PLUGIN_PATH": str(leeway.folder)}).stdout.decode()
+    assert "not found: put the folder of libh5zleeway.so into HDF5_PLUGIN_PATH" in nowhere

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""h5py with the Python package: what `import leeway.hdf5` offers. No environment variable is set."""
+import os
+
+import pytest
+
+CLEAN = {key: value for key, value in os.environ.items() if key != "HDF5_PLUGIN_PATH"}
+
+
+@pytest.fixture
+def clean(python):
+    return lambda code, fails=False: python(code, fails=fails, env=CLEAN)
+
+
+def test_keywords_and_object(clean):
+    clean("""
+        import h5py, leeway.hdf5
+        with h5py.File("out.h5", "w") as file:
+            file.create_dataset("a", data=wave(), chunks=(10, 48, 32), **leeway.hdf5.filter(abs=1e-3))
+            file.create_dataset("b", data=wave(), chunks=(20, 48, 64), compression=leeway.hdf5.filter(abs=1e-2, recipe="small"))
+            file.create_dataset("c", data=wave(), chunks=True, **leeway.hdf5.filter_for(wave()[:1], rel=1e-3))
+            file.create_dataset("d", data=wave(), chunks=True, fletcher32=True, **leeway.hdf5.filter(lossless=True))
+        """)
+    clean("""
+        import h5py, leeway.hdf5
+        with h5py.File("out.h5") as file:
+            check(file["a"][...], wave(), 1e-3)
+            check(file["b"][...], wave(), 1e-2)
+            check(file["b"][3:5, ::7, 9], wave()[3:5, ::7, 9], 1e-2)
+            check(file["c"][...], wave(), 1e-3 * 6)
+            check(file["d"][...], wave(), 0, must_differ=False)
+            said = leeway.hdf5.describe(file["b"])
+            assert said["abs_bound"] == 1e-2 and 0 < said["max_error"] <= 1e-2 and "pyramid" in said["recipe"]
+            assert said["special_values"] == 14 and leeway.hdf5.describe(file["a"])["chunks"] == 4
+        """)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", ">f4", ">f8", "i1", "i2", ">i4", "i8", "u1", "u2", "u4", "u8"])
+def test_every_type_and_byte_order(clean, dtype):
+    bound = 0.25 if dtype[-2:] in ("f4", "f8") else 2
+    clean(f"""
+        import h5py, leeway.hdf5
+        field = (wave(special=False) * 20 + 60).astype("{dtype}")
+        with h5py.File("out.h5", "w") as file:
+            file.create_dataset("t", data=field, dtype="{dtype}", chunks=(10, 48, 32), **leeway.hdf5.filter(abs={bound}))
+        with h5py.File("out.h5", "r+") as file:
+            assert file["t"].dtype == np.dtype("{dtype}")
+            check(file["t"][...], field, {bound})
+        """)
+
+
+def test_fill_values_partial_writes_and_a_thrashed_cache(clean):
+    """Chunks that are written piece by piece are compressed many times: nothing may drift."""
+    clean("""
+        import h5py, leeway.hdf5
+        field, fill = wave((64, 64, 64)), np.float32(-1234.5)
+        with h5py.File("out.h5", "w", rdcc_nbytes=0) as file:
+            t = file.create_dataset("t", shape=(64, 64, 64), dtype="f4", chunks=(64, 64, 32), fillvalue=fill,
+                                    **leeway.hdf5.filter(abs=1e-3))
+            for i in range(60):
+                t[i] = field[i]
+        with h5py.File("out.h5") as file:
+            check(file["t"][:60], field[:60], 1e-3)
+            assert (file["t"][60:] == fill).all()
+        """)
+
+
+def test_integer_fill_values_that_no_double_holds(clean):
+    clean("""
+        import h5py, leeway.hdf5
+        fill = np.int64(-9223372036854775806)
+        field = np.arange(10000, dtype="i8"); field[::100] = fill
+        with h5py.File("out.h5", "w") as file:
+            file.create_dataset("t", data=field, chunks=(5000,), fillvalue=fill, **leeway.hdf5.filter(abs=5))
+        with h5py.File("out.h5") as file:
+            back = file["t"][...]
+            assert (back[::100] == fill).all() and 0 < np.abs(back - field).max() <= 5
+        """)
+
+
+@pytest.mark.parametrize("call, message", [
+    ("**leeway.hdf5.filter(rel=1e-3)", "range"),
+    ("**leeway.hdf5.filter()", "one bound"),
+    ("**leeway.hdf5.filter(abs=-1)", "positive"),
+    ("**leeway.hdf5.filter(abs=1e-3, recipe='nosuch')", "nosuch"),
+    ("**leeway.hdf5.filter(abs=1e-3, recipe='x' * 100)", "too long"),
+    ("compression=47310", "the filter needs a bound"),
+    ("compression=47310, compression_opts=(1, 0, 0)", "leeway: "),
+    ("compression=47310, compression_opts=(7,)", "mode 7"),
+])
+def test_wrong_parameters(clean, call, message):
+    said = clean(f"""
+        import h5py, leeway.hdf5
+        with h5py.File("out.h5", "w") as file:
+            file.create_dataset("t", data=wave(), chunks=True, {call})
+        """, fails=True)
+    assert message in said
+
+
+@pytest.mark.parametrize("values", ["np.zeros(100, 'c8')", "np.array([b'text'] * 100)", "np.zeros(100, bool)", "np.zeros(100, [('a', 'f4')])"])
+def test_other_types_are_refused(clean, values):
+    said = clean(f"""
+        import h5py, leeway.hdf5
+        with h5py.File("out.h5", "w") as file:
+            file.create_dataset("t", data={values}, chunks=True, **leeway.hdf5.filter(abs=1e-3))
+        """, fails=True)
+    assert "only integers and floating-point numbers" in said
+
+
+def test_two_hdf5_libraries_in_one_process(clean):
+    """h5py and netCDF4 bring a copy of HDF5 each; the filter serves both, in turns."""
+    clean("""
+        import h5py, leeway.hdf5, netCDF4
+        assert h5py.version.hdf5_version != "" and netCDF4.__hdf5libversion__ != ""
+        for turn in range(2):
+            with h5py.File("out.nc", "w") as file:
+                file.create_dataset("t", data=wave(), chunks=(10, 48, 32), **leeway.hdf5.filter(abs=1e-3))
+            with netCDF4.Dataset("out.nc") as file:
+                file.set_auto_mask(False)
+                check(file["t"][...], wave(), 1e-3)
+        """)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Python package as installed."""
+import doctest
+import threading
+
+import leeway
+import numpy as np
+import pytest
+
+
+def field(shape=(20, 30, 40), dtype="f4"):
+    rng = np.random.default_rng(3)
+    return (rng.normal(size=shape).cumsum(axis=-1) * 5 + 50).astype(dtype)
+
+
+def test_the_docstrings_tell_the_truth():
+    assert doctest.testmod(leeway).failed == 0
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">f4", ">f8", ">i2", "<u4"])
+def test_every_type_and_layout(dtype):
+    array = field(dtype=dtype)
+    layouts = [array, np.asfortranarray(array), array[::-1, ::2, 3:], array.T, array[3], array[3, 4], array[:, 0, 0],
+               np.broadcast_to(array[0], (5, 30, 40)), array[:0], array[0, 0, 0].reshape(())]
+    readonly = array.copy()
+    readonly.flags.writeable = False
+    for values in [*layouts, readonly]:
+        for threads in (1, 3):
+            stream = leeway.compress(values, abs=2, threads=threads)
+            decoded = leeway.decompress(stream, threads=threads)
+            assert decoded.shape == values.shape and decoded.dtype == values.dtype.newbyteorder("=")
+            assert values.size == 0 or np.abs(decoded.astype("f8") - values.astype("f8")).max() <= 2
+
+
+def test_records_lists_and_other_libraries():
+    records = np.zeros(100, dtype=[("a", "i1"), ("t", "f4")])
+    records["t"] = np.linspace(0, 1, 100)
+    assert np.abs(leeway.decompress(leeway.compress(records["t"], abs=1e-3)) - records["t"]).max() <= 1e-3
+    assert leeway.decompress(leeway.compress([[1.0, 2.0], [3.0, 4.0]], lossless=True)).tolist() == [[1, 2], [3, 4]]
+
+    class Foreign:  # what torch, jax and cupy arrays in host memory offer
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    values = field()
+    assert leeway.compress(Foreign(values), abs=0.1) == leeway.compress(values, abs=0.1)
+    assert leeway.decompress(memoryview(bytearray(leeway.compress(values, lossless=True)))).tobytes() == values.tobytes()
+
+
+def test_bfloat16():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    values = field().astype(ml_dtypes.bfloat16)
+    decoded = leeway.decompress(leeway.compress(values, abs=1))
+    assert decoded.dtype == values.dtype and np.abs(decoded.astype("f4") - values.astype("f4")).max() <= 1
+
+
+def test_bounds_and_special_values():
+    values = field()
+    values[0, 0, :3] = np.nan, np.inf, -9999
+    ordinary = np.isfinite(values) & (values != -9999)
+    for options in [dict(abs=0.01), dict(rel=1e-3), dict(psnr=60), dict(l2=2.0), dict(abs=0.5, psnr=40), dict(lossless=True)]:
+        stream = leeway.compress(values, fill=-9999, recipe="small", **options)
+        decoded, info = leeway.decompress(stream), leeway.inspect(stream)
+        assert np.array_equal(decoded[~ordinary], values[~ordinary], equal_nan=True)
+        assert np.abs(decoded[ordinary] - values[ordinary]).max() <= info.abs_bound
+        assert info.special_values == 3 and dict(info.bound).keys() == options.keys()
+        assert leeway.verify(stream, values) and leeway.verify(stream)
+        assert info.shape == values.shape and info.dtype == "f32" and info.ratio > 1
+    span = float(values[ordinary].max()) - float(values[ordinary].min())
+    assert leeway.inspect(leeway.compress(values, rel=1e-3, fill=[-9999])).abs_bound == pytest.approx(1e-3 * span)
+
+
+def test_regions():
+    values = field((30, 40, 50))
+    stream = leeway.compress(values, abs=0.01, chunk=(10, 20, 25))
+    whole = leeway.decompress(stream)
+    for selection in [np.s_[:], np.s_[3], np.s_[-1, 2:5], np.s_[..., 7], np.s_[2, ..., 3], np.s_[5:25:3, ::-1, -8:-2], np.s_[4:4],
+                      np.s_[0, 0, 0], np.s_[::7, 39:0:-4]]:
+        part = leeway.region(stream, selection)
+        assert part.shape == whole[selection].shape and np.array_equal(part, whole[selection])
+    for wrong in [np.s_[30], np.s_[0, 0, 0, 0], np.s_[:, -41]]:
+        with pytest.raises(IndexError):
+            leeway.region(stream, wrong)
+    with pytest.raises((TypeError, IndexError)):
+        leeway.region(stream, np.s_[[1, 2]])
+
+
+def test_files_and_memory_given(tmp_path):
+    values = field((200, 100, 50))
+    path = tmp_path / "a.lwy"
+    path.write_bytes(leeway.compress(values, abs=0.01, chunk=(20, 100, 50)))
+    assert np.array_equal(leeway.decompress(path), leeway.decompress(str(path)))
+    assert np.array_equal(leeway.region(path, np.s_[150:152]), leeway.decompress(path)[150:152])
+    assert leeway.inspect(path).stream_bytes == path.stat().st_size and leeway.verify(path, values)
+    out = np.zeros((200, 100, 100), "f4")
+    assert leeway.decompress(path, out=out[..., ::2]).base is out
+    assert np.array_equal(out[..., ::2], leeway.decompress(path)) and not out[..., 1::2].any()
+    for wrong in [np.zeros((200, 100, 49), "f4"), np.zeros((200, 100, 50), "f8")]:
+        with pytest.raises(ValueError):
+            leeway.decompress(path, out=wrong)
+
+
+def test_wrong_calls():
+    values = field()
+    for error, message, call in [
+        (ValueError, "a bound is needed", lambda: leeway.compress(values)),
+        (ValueError, None, lambda: leeway.compress(values, abs=0)),
+        (ValueError, None, lambda: leeway.compress(values, rel=float("nan"))),
+        (ValueError, "nosuch", lambda: leeway.compress(values, abs=1, recipe="nosuch")),
+        (TypeError, "not complex64", lambda: leeway.compress(values.astype("c8"), abs=1)),
+        (TypeError, "not bool", lambda: leeway.compress(values > 0, abs=1)),
+        (TypeError, "not <U3", lambda: leeway.compress(np.array(["abc"]), abs=1)),
+        (ValueError, "not a leeway stream", lambda: leeway.decompress(b"nonsense" * 20)),
+        (ValueError, "damaged stream", lambda: leeway.decompress(leeway.compress(values, abs=1)[:-5])),
+        (OSError, "cannot open", lambda: leeway.decompress("/no/such/file.lwy")),
+        (ValueError, None, lambda: leeway.compare(values, values[:-1])),
+        (ValueError, "8 axes", lambda: leeway.compress(np.zeros((1,) * 9), abs=1)),
+    ]:
+        with pytest.raises(error, match=message):
+            call()
+
+
+def test_verify_finds_what_is_wrong():
+    values = field()
+    stream = leeway.compress(values, abs=0.01)
+    other = values.copy()
+    other[1, 2, 3] += 1
+    found = leeway.verify(stream, other)
+    assert not found and "exceeds the bound" in found.complaints[0]
+    damaged = bytearray(stream)
+    damaged[len(stream) // 2] ^= 1
+    assert not leeway.verify(bytes(damaged))
+
+
+def test_compare_and_advise():
+    values = field()
+    said = leeway.compare(values, values + np.float32(0.5))
+    assert said["max_abs"] == pytest.approx(0.5, 1e-4) and said["psnr"] > 20 and said["special_mismatches"] == 0
+    advice = leeway.advise(values, rel=1e-3)
+    assert [entry["ratio"] for entry in advice] == sorted((entry["ratio"] for entry in advice), reverse=True)
+    assert {entry["recipe"] for entry in advice} == {"fast", "balanced", "small", "smallest"}
+    assert "balanced" in leeway.recipes()
+
+
+def test_threads_work_side_by_side():
+    """The interpreter's lock is free while leeway works: another thread counts meanwhile."""
+    values = field((200, 200, 200))
+    done = threading.Event()
+    counted = 0
+
+    def work():
+        leeway.compress(values, abs=0.001, recipe="smallest", threads=1)
+        done.set()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    while not done.wait(0.001):
+        counted += 1
+    worker.join()
+    assert counted > 50

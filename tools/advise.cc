@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The verb `advise`: which preset to take for a field, and why.
+#include "leeway/quality/advise.h"
+
+#include <algorithm>
+
+#include "tools/array_file.h"
+#include "tools/cli.h"
+
+namespace leeway::cli {
+namespace {
+
+// What matters, and how it chooses among what was tried.
+struct Aim {
+  const char* name;
+  const char* why;
+  double (*merit)(const Advice&);
+};
+const Aim kAims[] = {
+    {"ratio", "the smallest stream", [](const Advice& a) { return a.ratio; }},
+    {"speed", "the fastest, compressing and decompressing together",
+     [](const Advice& a) { return 1 / (1 / a.compress_mb_s + 1 / a.decompress_mb_s); }},
+    {"disk", "the least time to compress and to write to a disk of 500 MB/s",
+     [](const Advice& a) { return 1 / (1 / a.compress_mb_s + 1 / (500 * a.ratio)); }},
+    {"network", "the least time to compress and to send over a line of 20 MB/s",
+     [](const Advice& a) { return 1 / (1 / a.compress_mb_s + 1 / (20 * a.ratio)); }},
+};
+
+struct Advise {
+  std::string input, aim = "disk";
+  std::vector<std::string> recipes;
+  bool json = false;
+  BoundOptions bound;
+  ArrayOptions array;
+  WorkOptions work;
+
+  void run() const {
+    const auto* chosen_aim =
+        std::ranges::find_if(kAims, [&](const Aim& known) { return known.name == aim; });
+    if (chosen_aim == std::end(kAims))
+      fail_argument("there is no aim '" + aim + "'; there are ratio, speed, disk, network");
+    CompressOptions options;
+    options.bound = bound.bound();
+    options.execution = work.execution("trying");
+    options.execution.progress = nullptr;
+    const ArrayFile in = open_array(input, array);
+    const std::vector<Advice> all = advise(in.view, options, recipes);
+    const Advice& best = *std::ranges::max_element(all, {}, chosen_aim->merit);
+    if (json)
+      print_json(all, best, *chosen_aim);
+    else
+      print_text(all, best, *chosen_aim);
+  }
+
+  static void print_json(const std::vector<Advice>& all, const Advice& best, const Aim& aim) {
+    Json result;
+    result["choice"] = best.recipe;
+    result["for"] = aim.name;
+    result["why"] = aim.why;
+    for (const Advice& advice : all)
+      result["tried"].push_back({{"recipe", advice.recipe},
+                                 {"ratio", advice.ratio},
+                                 {"compress_mb_s", advice.compress_mb_s},
+                                 {"decompress_mb_s", advice.decompress_mb_s},
+                                 {"max_error", advice.max_error}});
+    fmt::print("{}\n", result.dump(2));
+  }
+
+  void print_text(const std::vector<Advice>& all, const Advice& best, const Aim& aim) const {
+    fmt::print("{:<24} {:>8} {:>10} {:>12}\n", "recipe", "ratio", "comp MB/s", "decomp MB/s");
+    for (const Advice& advice : all)
+      fmt::print("{:<24} {:>8.2f} {:>10.0f} {:>12.0f}\n", advice.recipe, advice.ratio,
+                 advice.compress_mb_s, advice.decompress_mb_s);
+    fmt::print("take {}: {} (--for {}); measured on a part of the field\n", best.recipe, aim.why,
+               aim.name);
+  }
+};
+
+}  // namespace
+
+void add_advise(CLI::App& verb) {
+  const auto self = std::make_shared<Advise>();
+  verb.add_option("FIELD", self->input, "raw or .npy file")->required();
+  self->bound.add_to(verb);
+  verb.add_option("--for", self->aim,
+                  "what matters: ratio, speed, disk or network; disk if not given")
+      ->type_name("AIM");
+  verb.add_option("--recipes", self->recipes, "names or recipes to try; the presets if not given")
+      ->type_name("LIST")
+      ->delimiter(',');
+  self->array.add_to(verb);
+  self->work.add_to(verb);
+  verb.add_flag("--json", self->json, "report as JSON");
+  verb.callback([self] { self->run(); });
+}
+
+}  // namespace leeway::cli

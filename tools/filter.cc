@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The verb `filter`: the parameters of the HDF5 filter, as other programs take them.
+#include "leeway/hdf5.h"
+
+#include "hdf5/parameters.h"
+#include "tools/cli.h"
+
+namespace leeway::cli {
+namespace {
+
+struct Filter {
+  std::optional<double> abs, rel, range;
+  std::string recipe = hdf5::Parameters().recipe;
+  std::vector<double> fills;
+  bool lossless = false, json = false;
+
+  hdf5::Parameters parameters() const {
+    std::string text = lossless ? "lossless" : "";
+    if (abs) text += " abs=" + detail::number_text(*abs);
+    if (rel) text += " rel=" + detail::number_text(*rel);
+    if (range) text += " range=" + detail::number_text(*range);
+    text += " recipe=" + recipe;
+    for (const double fill : fills) text += " fill=" + detail::number_text(fill);
+    return hdf5::parse_text(text.substr(text.find_first_not_of(' ')));
+  }
+
+  void run() const {
+    const hdf5::Words words = hdf5::given_words(parameters());
+    if (words.size() > LEEWAY_H5Z_MAX_WORDS)
+      fail_argument(
+          "these parameters are too long: a filter takes 20 numbers, which is 80 characters");
+    if (json) return fmt::print("{}\n", Json{{"id", LEEWAY_H5Z_ID}, {"cd_values", words}}.dump(2));
+    const std::string list = fmt::format("{}", fmt::join(words, ","));
+    fmt::print("h5repack -f NAME:UD={},0,{},{} -l NAME:CHUNK=64x64x64 in.h5 out.h5\n",
+               LEEWAY_H5Z_ID, words.size(), list);
+    fmt::print("nccopy -F \"NAME,{},{}\" in.nc out.nc\n", LEEWAY_H5Z_ID, list);
+    fmt::print("h5py: create_dataset(..., compression={}, compression_opts=({},))\n", LEEWAY_H5Z_ID,
+               list);
+    fmt::print(
+        "C: unsigned words[] = {{{}}}; H5Pset_filter(dcpl, {}, H5Z_FLAG_MANDATORY, {}, words);\n",
+        list, LEEWAY_H5Z_ID, words.size());
+  }
+};
+
+}  // namespace
+
+void add_filter(CLI::App& verb) {
+  const auto self = std::make_shared<Filter>();
+  verb.add_option("--abs", self->abs, "largest error of a value")->type_name("E");
+  verb.add_option("--rel", self->rel, "the same as a part of the range given by --range")
+      ->type_name("E");
+  verb.add_option("--range", self->range,
+                  "maximum - minimum of all values; the filter sees one chunk at a time")
+      ->type_name("R");
+  verb.add_flag("--lossless", self->lossless, "no error at all");
+  verb.add_option("--preset,--recipe", self->recipe, "a preset or a recipe; balanced if not given")
+      ->type_name("RECIPE");
+  verb.add_option("--fill", self->fills,
+                  "a value that means 'nothing here'; that of the dataset is known")
+      ->type_name("V")
+      ->expected(1)
+      ->take_all();
+  verb.add_flag("--json", self->json, "report as JSON");
+  verb.callback([self] { self->run(); });
+}
+
+}  // namespace leeway::cli

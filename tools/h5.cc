@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/h5.h"
+
+#include <hdf5_hl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "leeway/hdf5.h"
+
+namespace leeway::cli::h5 {
+namespace {
+
+// HDF5 tells what went wrong from the innermost function outwards; the first line is the most
+// exact.
+std::string last_words() {
+  std::string words;
+  const auto collect = [](unsigned depth, const H5E_error2_t* error, void* to) -> herr_t {
+    if (depth == 0 && error->desc) *static_cast<std::string*>(to) = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &words);
+  H5Eclear2(H5E_DEFAULT);
+  return words;
+}
+
+// Errors are ours to report; the filter is known without a plugin.
+void prepare() {
+  static const bool ready = [] {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    return leeway_h5z_register() >= 0;
+  }();
+  if (!ready) throw Error(Errc::internal, "the HDF5 filter cannot be registered");
+}
+
+std::string first_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(8, '\0');
+  file.read(bytes.data(), 8);
+  return bytes;
+}
+
+bool is_classic(const std::string& path) {
+  const std::string bytes = first_bytes(path);
+  return bytes.starts_with("CDF") && (bytes[3] == 1 || bytes[3] == 2 || bytes[3] == 5);
+}
+
+DType dtype_of(hid_t type, const std::string& name) {
+  const H5T_class_t kind = H5Tget_class(type);
+  const size_t bytes = H5Tget_size(type);
+  if (kind == H5T_FLOAT && bytes == 4) return DType::f32;
+  if (kind == H5T_FLOAT && bytes == 8) return DType::f64;
+  if (kind == H5T_INTEGER && std::has_single_bit(bytes) && bytes <= 8)
+    return DType(int(H5Tget_sign(type) == H5T_SGN_NONE ? DType::u8 : DType::i8) +
+                 std::countr_zero(bytes));
+  throw Error(Errc::unsupported,
+              "'" + name + "' holds neither integers nor floating-point numbers of 4 or 8 bytes");
+}
+
+hid_t memory_type(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return H5T_NATIVE_FLOAT;
+    case DType::f64:
+      return H5T_NATIVE_DOUBLE;
+    case DType::i8:
+      return H5T_NATIVE_INT8;
+    case DType::i16:
+      return H5T_NATIVE_INT16;
+    case DType::i32:
+      return H5T_NATIVE_INT32;
+    case DType::i64:
+      return H5T_NATIVE_INT64;
+    case DType::u8:
+      return H5T_NATIVE_UINT8;
+    case DType::u16:
+      return H5T_NATIVE_UINT16;
+    case DType::u32:
+      return H5T_NATIVE_UINT32;
+    default:
+      return H5T_NATIVE_UINT64;
+  }
+}
+
+Shape shape_of(hid_t dataset, const std::string& name) {
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  hsize_t extents[H5S_MAX_RANK];
+  const int rank = H5Sget_simple_extent_dims(space, extents, nullptr);
+  if (rank < 0 || rank > int(kMaxRank))
+    throw Error(Errc::unsupported, "'" + name + "' has no shape that leeway can work with");
+  return Shape(std::span<const u64>(std::vector<u64>(extents, extents + rank)));
+}
+
+// The numbers of an attribute; nothing if it is missing or not a number.
+std::vector<double> numbers_of(hid_t object, const char* name) {
+  if (H5Aexists(object, name) <= 0) return {};
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
+  const H5T_class_t kind = H5Tget_class(type);
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  if ((kind != H5T_FLOAT && kind != H5T_INTEGER) || count < 1 || count > 64) return {};
+  std::vector<double> numbers;
+  numbers.resize(size_t(count));
+  if (H5Aread(attribute, H5T_NATIVE_DOUBLE, numbers.data()) < 0) return {};
+  return numbers;
+}
+
+}  // namespace
+
+hid_t checked(hid_t id, const std::string& what) {
+  if (id >= 0) return id;
+  const std::string words = last_words();
+  throw Error(Errc::io, what + (words.empty() ? "" : ": " + words));
+}
+
+bool is_container(const std::string& path) {
+  return first_bytes(path) == "\x89HDF\r\n\x1a\n" || is_classic(path);
+}
+
+std::optional<Address> parse_address(const std::string& text) {
+  if (std::filesystem::is_regular_file(text))
+    return is_container(text) ? std::optional(Address{text, {}}) : std::nullopt;
+  const size_t colon = text.rfind(':');
+  if (colon == text.npos) return std::nullopt;
+  Address address{text.substr(0, colon), {}};
+  if (!std::filesystem::is_regular_file(address.path) || !is_container(address.path))
+    return std::nullopt;
+  for (size_t from = colon + 1; from <= text.size();) {
+    const size_t comma = std::min(text.find(',', from), text.size());
+    if (comma > from) address.names.push_back(text.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return address;
+}
+
+Variable::Variable(hid_t file, const std::string& name)
+    : name_(name),
+      dataset_(checked(H5Dopen2(file, name.c_str(), H5P_DEFAULT), "cannot open '" + name + "'"),
+               H5Dclose) {
+  const Handle type(H5Dget_type(dataset_), H5Tclose);
+  dtype_ = dtype_of(type, name);
+  shape_ = shape_of(dataset_, name);
+}
+
+bool Variable::is_floating() const { return dtype_ == DType::f32 || dtype_ == DType::f64; }
+bool Variable::is_scale() const { return H5DSis_scale(dataset_) > 0; }
+
+bool Variable::is_bare_dimension() const {
+  char title[128] = "";
+  return is_scale() && H5DSget_scale_name(dataset_, title, sizeof title) > 0 &&
+         std::string_view(title).starts_with(
+             "This is a netCDF dimension but not a netCDF variable");
+}
+
+std::vector<double> Variable::fills() const {
+  std::vector<double> fills = numbers_of(dataset_, "_FillValue");
+  for (const double value : numbers_of(dataset_, "missing_value")) fills.push_back(value);
+  const auto impossible = [&](double fill) {
+    return std::isnan(fill) || (!is_floating() && fill != std::floor(fill));
+  };
+  std::erase_if(fills, impossible);  // NaN is kept anyway
+  return fills;
+}
+
+double Variable::unit() const {
+  const std::vector<double> scale = numbers_of(dataset_, "scale_factor");
+  return !is_floating() && scale.size() == 1 && scale[0] != 0 ? std::fabs(scale[0]) : 1;
+}
+
+Array Variable::read(const Box& part) const {
+  Array array(dtype_, part.shape);
+  const size_t rank = part.shape.rank();
+  const Handle space(H5Dget_space(dataset_), H5Sclose);
+  const std::vector<hsize_t> first(part.first.begin(), part.first.begin() + std::ptrdiff_t(rank)),
+      count(part.shape.extents().begin(), part.shape.extents().end());
+  Handle memory(H5Screate(H5S_SCALAR), H5Sclose);
+  if (rank > 0) {
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr);
+    memory = Handle(H5Screate_simple(int(rank), count.data(), nullptr), H5Sclose);
+  }
+  if (array.bytes() > 0)
+    checked(H5Dread(dataset_, memory_type(dtype_), memory, space, H5P_DEFAULT, array.view().data),
+            "cannot read '" + name_ + "'");
+  return array;
+}
+
+void Variable::for_each_part(u64 thickness,
+                             const std::function<void(const Box&, const Array&)>& f) const {
+  if (shape_.rank() == 0 || shape_.size() == 0) return f({{}, shape_}, read());
+  const u64 row = shape_.size() / shape_[0] * size_of(dtype_);
+  const u64 step = std::max<u64>(1, (u64(128) << 20) / row / thickness) * thickness;
+  for (u64 first = 0; first < shape_[0]; first += step) {
+    const Box part = slab(shape_, first, step);
+    f(part, read(part));
+  }
+}
+
+std::optional<Shape> Variable::chunk() const {
+  const Handle dcpl(H5Dget_create_plist(dataset_), H5Pclose);
+  if (H5Pget_layout(dcpl) != H5D_CHUNKED) return std::nullopt;
+  hsize_t extents[H5S_MAX_RANK];
+  const int rank = H5Pget_chunk(dcpl, H5S_MAX_RANK, extents);
+  return Shape(std::span<const u64>(std::vector<u64>(extents, extents + rank)));
+}
+
+std::optional<hdf5::Parameters> Variable::filter() const {
+  const Handle dcpl(H5Dget_create_plist(dataset_), H5Pclose);
+  unsigned words[64], flags = 0;
+  size_t count = 64;
+  if (H5Pget_filter_by_id2(dcpl, LEEWAY_H5Z_ID, &flags, &count, words, 0, nullptr, nullptr) < 0) {
+    H5Eclear2(H5E_DEFAULT);
+    return std::nullopt;
+  }
+  return hdf5::parse_words({words, std::min<size_t>(count, 64)});
+}
+
+File::File(const std::string& path, const std::vector<std::string>& names) : path_(path) {
+  prepare();
+  std::string real = path;
+  if (is_classic(path)) {
+    temporary_ =
+        (std::filesystem::temp_directory_path() / ("leeway" + std::to_string(::getpid()) + ".nc"))
+            .string();
+    convert_classic(path, temporary_, names);
+    real = temporary_;
+  }
+  file_ = Handle(checked(H5Fopen(real.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT),
+                         "cannot open '" + path + "' as an HDF5 file"),
+                 H5Fclose);
+}
+
+File::~File() {
+  file_ = Handle();
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+std::vector<std::string> File::arrays() const {
+  std::vector<std::string> names;
+  const auto visit = [](hid_t object, const char* name, const H5O_info_t* info,
+                        void* to) -> herr_t {
+    if (info->type != H5O_TYPE_DATASET) return 0;
+    try {
+      const Variable variable(object, name);
+      if (variable.shape().rank() > 0 && !variable.is_bare_dimension())
+        static_cast<std::vector<std::string>*>(to)->push_back(name);
+    } catch (const Error&) {
+      // Strings, compounds: not ours.
+    }
+    return 0;
+  };
+  checked(H5Ovisit(file_, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &names),
+          "cannot list '" + path_ + "'");
+  return names;
+}
+
+Variable File::variable(const std::string& name) const {
+  if (H5Lexists(file_, name.c_str(), H5P_DEFAULT) <= 0) {
+    H5Eclear2(H5E_DEFAULT);
+    std::string known;
+    for (const std::string& array : arrays()) known += (known.empty() ? "" : ", ") + array;
+    fail_argument("'" + path_ + "' has no variable '" + name + "'; there are " +
+                  (known.empty() ? "none" : known));
+  }
+  return Variable(file_, name);
+}
+
+Stored inspect_stored(const Variable& variable) {
+  Stored stored;
+  const hid_t dataset = variable.id();
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  hsize_t count = 0;
+  checked(H5Dget_num_chunks(dataset, space, &count), "cannot list chunks");
+  for (hsize_t i = 0; i < count; ++i) {
+    hsize_t first[H5S_MAX_RANK], bytes = 0;
+    unsigned mask = 0;
+    haddr_t address = 0;
+    checked(H5Dget_chunk_info(dataset, space, i, first, &mask, &address, &bytes),
+            "cannot find a chunk");
+    Bytes stream(bytes);
+    u32 skipped = 0;
+    checked(H5Dread_chunk(dataset, H5P_DEFAULT, first, &skipped, stream.data()),
+            "cannot read a chunk");
+    stored.stream_bytes += bytes;
+    ++stored.chunks;
+    if (skipped) continue;  // kept as it is
+    const Info info = inspect(stream);
+    stored.special += info.statement.special;
+    stored.exact += info.statement.exact;
+    stored.abs_bound = std::max(stored.abs_bound, info.header.abs_bound);
+    stored.max_error = std::max(stored.max_error, info.statement.max_error);
+    stored.recipe = info.header.recipe;
+  }
+  return stored;
+}
+
+void write_attribute(hid_t object, const std::string& name, const std::string& text) {
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose), space(H5Screate(H5S_SCALAR), H5Sclose);
+  H5Tset_size(type, std::max<size_t>(text.size(), 1));
+  if (H5Aexists(object, name.c_str()) > 0) H5Adelete(object, name.c_str());
+  const Handle attribute(
+      checked(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+              "cannot write an attribute"),
+      H5Aclose);
+  H5Awrite(attribute, type, text.c_str());
+}
+
+void write_attribute(hid_t object, const std::string& name, double value) {
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  if (H5Aexists(object, name.c_str()) > 0) H5Adelete(object, name.c_str());
+  const Handle attribute(
+      checked(H5Acreate2(object, name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT),
+              "cannot write an attribute"),
+      H5Aclose);
+  H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value);
+}
+
+}  // namespace leeway::cli::h5

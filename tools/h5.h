@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// HDF5 files, netCDF-4 among them: variables in, variables out. Classic netCDF files are turned
+// into netCDF-4 on the way.
+#pragma once
+
+#include <hdf5.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hdf5/parameters.h"
+#include "leeway/leeway.hpp"
+
+namespace leeway::cli::h5 {
+
+// An open HDF5 object, closed at the end of its life.
+class Handle {
+ public:
+  Handle() = default;
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept
+      : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle() {
+    if (id_ >= 0 && close_) close_(id_);
+  }
+  operator hid_t() const { return id_; }
+
+ private:
+  hid_t id_ = H5I_INVALID_HID;
+  herr_t (*close_)(hid_t) = nullptr;
+};
+
+// Throws, with what HDF5 has to say, if an id or a status is negative.
+hid_t checked(hid_t id, const std::string& what);
+
+// Whether the file begins as an HDF5 or classic netCDF file does.
+bool is_container(const std::string& path);
+// "file.nc:t,u": the path before the last colon that follows an existing file, and the names behind
+// it.
+struct Address {
+  std::string path;
+  std::vector<std::string> names;  // empty: none were given
+};
+// Nothing if there is no such container.
+std::optional<Address> parse_address(const std::string& text);
+
+// One dataset, open for reading.
+class Variable {
+ public:
+  Variable(hid_t file, const std::string& name);
+  const std::string& name() const { return name_; }
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  hid_t id() const { return dataset_; }
+  bool is_floating() const;
+  bool is_scale() const;           // a coordinate
+  bool is_bare_dimension() const;  // of netCDF, without values
+  // Attributes _FillValue and missing_value.
+  std::vector<double> fills() const;
+  // |scale_factor| of integers that stand for real numbers; 1 for all others.
+  double unit() const;
+  // The values of a part, in the byte order of this machine.
+  Array read(const Box& part) const;
+  Array read() const { return read({{}, shape_}); }
+  // Calls f for parts along the first axis of about 128 MB, whole multiples of `thickness`.
+  void for_each_part(u64 thickness, const std::function<void(const Box&, const Array&)>& f) const;
+  std::optional<Shape> chunk() const;
+  // The parameters of leeway's filter, if it was applied.
+  std::optional<hdf5::Parameters> filter() const;
+
+ private:
+  std::string name_;
+  Handle dataset_;
+  DType dtype_;
+  Shape shape_;
+};
+
+class File {
+ public:
+  // A classic netCDF file is copied, with these variables or all of them, into a temporary file.
+  explicit File(const std::string& path, const std::vector<std::string>& names = {});
+  ~File();
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  hid_t id() const { return file_; }
+  Variable variable(const std::string& name) const;  // says which ones there are if there is none
+  // The paths of all datasets of integers or floating-point numbers, with at least one axis.
+  std::vector<std::string> arrays() const;
+
+ private:
+  std::string path_, temporary_;
+  Handle file_;
+};
+
+// What is to be done with a variable when a file is copied.
+struct Plan {
+  std::optional<hdf5::Parameters> parameters;  // nothing: no filter
+  Shape chunk;
+  std::vector<std::pair<std::string, std::string>> attributes;
+};
+
+// What the streams of a variable's chunks say.
+struct Stored {
+  u64 chunks = 0, stream_bytes = 0, special = 0, exact = 0;
+  double abs_bound = 0, max_error = 0;
+  std::string recipe;
+};
+Stored inspect_stored(const Variable& variable);
+
+// Copies everything of a file; the variables of the plans are written anew. `done` is told after
+// each of them and may add attributes.
+void copy_file(const File& from, const std::string& to,
+               const std::vector<std::pair<std::string, Plan>>& plans,
+               const std::function<void(const Variable& written)>& done);
+
+void write_attribute(hid_t object, const std::string& name, const std::string& text);
+void write_attribute(hid_t object, const std::string& name, double value);
+
+// Copies a classic netCDF file into a netCDF-4 file; only these variables and what describes them,
+// if names are given.
+void convert_classic(const std::string& from, const std::string& to,
+                     const std::vector<std::string>& names);
+
+}  // namespace leeway::cli::h5

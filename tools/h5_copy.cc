@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies an HDF5 file object by object. Links, groups, attributes and dimension scales stay what
+// they are; the chosen variables are written anew.
+#include <hdf5_hl.h>
+
+#include <algorithm>
+#include <map>
+
+#include "leeway/hdf5.h"
+#include "tools/h5.h"
+
+namespace leeway::cli::h5 {
+namespace {
+
+// References to other objects, which do not survive a copy: made again from the dimension scales.
+bool is_scale_link(const std::string& attribute) {
+  return attribute == "DIMENSION_LIST" || attribute == "REFERENCE_LIST";
+}
+
+void copy_attributes(hid_t from, hid_t to) {
+  const auto copy_one = [](hid_t source, const char* name, const H5A_info_t*,
+                           void* target) -> herr_t {
+    const hid_t to_object = *static_cast<hid_t*>(target);
+    if (is_scale_link(name) || H5Aexists(to_object, name) > 0) return 0;
+    const Handle attribute(H5Aopen(source, name, H5P_DEFAULT), H5Aclose);
+    const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
+    std::vector<u8> value(H5Aget_storage_size(attribute) +
+                          size_t(std::max<hssize_t>(1, H5Sget_simple_extent_npoints(space))) *
+                              H5Tget_size(type));
+    const Handle copy(H5Acreate2(to_object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    if (copy < 0) return -1;
+    if (H5Sget_simple_extent_type(space) == H5S_NULL) return 0;
+    if (H5Aread(attribute, type, value.data()) < 0 || H5Awrite(copy, type, value.data()) < 0)
+      return -1;
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, value.data());
+    return 0;
+  };
+  checked(H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, copy_one, &to),
+          "cannot copy an attribute");
+}
+
+class Copy {
+ public:
+  Copy(const File& from, const std::string& to,
+       const std::vector<std::pair<std::string, Plan>>& plans,
+       const std::function<void(const Variable&)>& done)
+      : from_(from.id()), done_(done) {
+    for (const auto& [name, plan] : plans) plans_[without_slash(name)] = &plan;
+    const Handle fcpl(H5Fget_create_plist(from_), H5Pclose);
+    // netCDF asks for links and attributes in the order of their creation.
+    to_ = Handle(checked(H5Fcreate(to.c_str(), H5F_ACC_TRUNC, fcpl, H5P_DEFAULT),
+                         "cannot write '" + to + "'"),
+                 H5Fclose);
+  }
+
+  void run() {
+    const Handle from(H5Gopen2(from_, "/", H5P_DEFAULT), H5Gclose),
+        to(H5Gopen2(to_, "/", H5P_DEFAULT), H5Gclose);
+    group(from, to, "");
+    attach_scales();
+    checked(H5Fflush(to_, H5F_SCOPE_GLOBAL), "cannot write the file");
+  }
+
+ private:
+  static std::string without_slash(const std::string& name) {
+    return name.starts_with('/') ? name.substr(1) : name;
+  }
+
+  void group(hid_t from, hid_t to, const std::string& path) {
+    copy_attributes(from, to);
+    struct Call {
+      Copy* self;
+      hid_t to;
+      const std::string& path;
+      std::exception_ptr failure;
+    } call{this, to, path, nullptr};
+    const auto visit = [](hid_t source, const char* name, const H5L_info_t* info,
+                          void* data) -> herr_t {
+      Call& call = *static_cast<Call*>(data);
+      try {
+        call.self->link(source, call.to, name, *info, call.path + name);
+        return 0;
+      } catch (...) {
+        call.failure = std::current_exception();
+        return -1;
+      }
+    };
+    const Handle gcpl(H5Gget_create_plist(from), H5Pclose);
+    unsigned order = 0;
+    H5Pget_link_creation_order(gcpl, &order);
+    const H5_index_t index = order & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+    const herr_t status = H5Literate(from, index, H5_ITER_INC, nullptr, visit, &call);
+    if (call.failure) std::rethrow_exception(call.failure);
+    checked(status, "cannot list a group");
+  }
+
+  void link(hid_t from, hid_t to, const char* name, const H5L_info_t& info,
+            const std::string& path) {
+    if (info.type == H5L_TYPE_SOFT || info.type == H5L_TYPE_EXTERNAL) {
+      checked(H5Lcopy(from, name, to, name, H5P_DEFAULT, H5P_DEFAULT),
+              "cannot copy '" + path + "'");
+      return;
+    }
+    H5O_info_t object{};
+    checked(H5Oget_info_by_name(from, name, &object, H5P_DEFAULT), "cannot look at '" + path + "'");
+    if (const auto known = copied_.find(object.addr); known != copied_.end()) {
+      checked(H5Lcreate_hard(to_, known->second.c_str(), to, name, H5P_DEFAULT, H5P_DEFAULT),
+              "cannot link '" + path + "'");
+      return;
+    }
+    copied_[object.addr] = path;
+    if (object.type == H5O_TYPE_GROUP) {
+      const Handle source(H5Gopen2(from, name, H5P_DEFAULT), H5Gclose);
+      const Handle gcpl(H5Gget_create_plist(source), H5Pclose);
+      const Handle target(checked(H5Gcreate2(to, name, H5P_DEFAULT, gcpl, H5P_DEFAULT),
+                                  "cannot make '" + path + "'"),
+                          H5Gclose);
+      group(source, target, path + "/");
+    } else if (const auto plan = plans_.find(path);
+               object.type == H5O_TYPE_DATASET && plan != plans_.end()) {
+      write_anew(Variable(from, name), to, name, *plan->second);
+    } else {
+      as_it_is(from, to, name, path);
+    }
+  }
+
+  // H5Ocopy() of HDF5 1.10 spoils the fill values of variable-length strings: these are read and
+  // written.
+  static bool copy_strings(hid_t from, hid_t to, const char* name) {
+    const Handle source(H5Oopen(from, name, H5P_DEFAULT), H5Oclose);
+    if (H5Iget_type(source) != H5I_DATASET) return false;
+    const Handle type(H5Dget_type(source), H5Tclose), space(H5Dget_space(source), H5Sclose);
+    if (H5Tis_variable_str(type) <= 0) return false;
+    const Handle dcpl(H5Dget_create_plist(source), H5Pclose);
+    const Handle target(H5Dcreate2(to, name, type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT),
+                        H5Dclose);
+    std::vector<char*> strings(size_t(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space))));
+    if (!strings.empty()) {
+      checked(H5Dread(source, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, strings.data()),
+              "cannot read strings");
+      checked(H5Dwrite(target, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, strings.data()),
+              "cannot write strings");
+      H5Dvlen_reclaim(type, space, H5P_DEFAULT, strings.data());
+    }
+    copy_attributes(source, target);
+    return true;
+  }
+
+  void as_it_is(hid_t from, hid_t to, const char* name, const std::string& path) {
+    if (copy_strings(from, to, name)) return;
+    const Handle ocpypl(H5Pcreate(H5P_OBJECT_COPY), H5Pclose);
+    H5Pset_copy_object(ocpypl, H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG);
+    checked(H5Ocopy(from, name, to, name, ocpypl, H5P_DEFAULT), "cannot copy '" + path + "'");
+    const Handle copy(H5Oopen(to, name, H5P_DEFAULT), H5Oclose);
+    for (const char* link : {"DIMENSION_LIST", "REFERENCE_LIST"})
+      if (H5Aexists(copy, link) > 0) H5Adelete(copy, link);
+  }
+
+  void write_anew(const Variable& source, hid_t to, const char* name, const Plan& plan) {
+    const Handle type(H5Dget_type(source.id()), H5Tclose),
+        space(H5Dget_space(source.id()), H5Sclose);
+    const Handle old(H5Dget_create_plist(source.id()), H5Pclose), dcpl(H5Pcopy(old), H5Pclose);
+    H5Premove_filter(dcpl, H5Z_FILTER_ALL);
+    const std::vector<hsize_t> chunk(plan.chunk.extents().begin(), plan.chunk.extents().end());
+    H5Pset_chunk(dcpl, int(chunk.size()), chunk.data());
+    if (plan.parameters) {
+      const hdf5::Words words = hdf5::given_words(*plan.parameters);
+      checked(H5Pset_filter(dcpl, LEEWAY_H5Z_ID, H5Z_FLAG_MANDATORY, words.size(), words.data()),
+              "cannot apply the filter");
+    }
+    const Handle dataset(checked(H5Dcreate2(to, name, type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT),
+                                 "cannot make '" + source.name() + "'"),
+                         H5Dclose);
+    copy_attributes(source.id(), dataset);
+    for (const auto& [key, text] : plan.attributes) write_attribute(dataset, key, text);
+    source.for_each_part(plan.chunk[0], [&](const Box& part, const Array& values) {
+      write_part(dataset, source, part, values);
+    });
+    H5Dflush(dataset);
+    if (done_) done_(Variable(to, name));
+  }
+
+  static void write_part(hid_t dataset, const Variable& source, const Box& part,
+                         const Array& values) {
+    const Handle space(H5Dget_space(dataset), H5Sclose);
+    const size_t rank = part.shape.rank();
+    const std::vector<hsize_t> first(part.first.begin(), part.first.begin() + std::ptrdiff_t(rank)),
+        count(part.shape.extents().begin(), part.shape.extents().end());
+    if (values.bytes() == 0) return;
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr);
+    const Handle memory(H5Screate_simple(int(rank), count.data(), nullptr), H5Sclose);
+    const Handle type(H5Dget_type(source.id()), H5Tclose),
+        native(H5Tget_native_type(type, H5T_DIR_ASCEND), H5Tclose);
+    checked(H5Dwrite(dataset, native, memory, space, H5P_DEFAULT, values.data()),
+            "cannot write '" + source.name() + "'");
+  }
+
+  // Every dataset is given the scales that the original has.
+  void attach_scales() {
+    for (const auto& [address, path] : copied_) {
+      const Handle from(H5Oopen(from_, path.c_str(), H5P_DEFAULT), H5Oclose);
+      if (H5Iget_type(from) != H5I_DATASET || H5DSis_scale(from) > 0) continue;
+      const Handle space(H5Dget_space(from), H5Sclose);
+      const Handle to(H5Oopen(to_, path.c_str(), H5P_DEFAULT), H5Oclose);
+      std::pair<Copy*, hid_t> call(this, to);
+      const auto attach = [](hid_t, unsigned axis, hid_t scale, void* data) -> herr_t {
+        auto& [self, target] = *static_cast<std::pair<Copy*, hid_t>*>(data);
+        H5O_info_t info{};
+        H5Oget_info(scale, &info);
+        const auto known = self->copied_.find(info.addr);
+        if (known == self->copied_.end()) return 0;
+        const Handle copy(H5Dopen2(self->to_, known->second.c_str(), H5P_DEFAULT), H5Dclose);
+        return H5DSattach_scale(target, copy, axis);
+      };
+      for (int axis = 0; axis < H5Sget_simple_extent_ndims(space); ++axis)
+        if (H5DSget_num_scales(from, unsigned(axis)) > 0)
+          checked(H5DSiterate_scales(from, unsigned(axis), nullptr, attach, &call),
+                  "cannot copy the scales of '" + path + "'");
+    }
+  }
+
+  hid_t from_;
+  Handle to_;
+  const std::function<void(const Variable&)>& done_;
+  std::map<std::string, const Plan*> plans_;
+  std::map<haddr_t, std::string> copied_;  // objects by their place in the original
+};
+
+}  // namespace
+
+void copy_file(const File& from, const std::string& to,
+               const std::vector<std::pair<std::string, Plan>>& plans,
+               const std::function<void(const Variable& written)>& done) {
+  Copy(from, to, plans, done).run();
+}
+
+}  // namespace leeway::cli::h5

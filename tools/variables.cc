@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/variables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "tools/output_file.h"
+
+namespace leeway::cli {
+namespace {
+
+using h5::Variable;
+
+// Chunks of a file hold about so many values, if nothing else is said.
+constexpr u64 kChunkValues = u64(1) << 20;
+// Chunks smaller than this cost too much; they are made anew.
+constexpr u64 kSmallestChunk = u64(1) << 14;
+
+// "t=abs:0.01", "q=rel:1e-4", "mask=lossless"
+struct OwnBound {
+  std::string name;
+  Bound bound;
+};
+
+OwnBound parse_own_bound(const std::string& text) {
+  const size_t equals = text.rfind('='), colon = text.find(':', equals);
+  const std::string kind = text.substr(std::min(equals + 1, text.size()), colon - equals - 1);
+  double value = 0;
+  const bool lossless = kind == "lossless" && colon == text.npos;
+  const bool number =
+      colon != text.npos && detail::parse_number(std::string_view(text).substr(colon + 1), value);
+  for (u8 id = 1; is_bound_kind(id) && equals != text.npos; ++id)
+    if (name_of(BoundKind(id)) == kind && (lossless || number))
+      return {text.substr(0, equals), Bound().add(BoundKind(id), value)};
+  fail_argument(
+      "'" + text +
+      "' is not a bound of a variable; write it like t=abs:0.01, t=rel:1e-4 or t=lossless");
+}
+
+// One variable with what is asked of it. Packed integers are bounded in the unit they stand for.
+struct Task {
+  Variable variable;
+  CompressOptions options;
+};
+
+CompressOptions options_for(const Variable& variable, CompressOptions options, const Bound& bound) {
+  options.bound = {};
+  for (const Limit& limit : bound.limits())
+    options.bound.add(limit.kind, limit.kind == BoundKind::abs || limit.kind == BoundKind::l2
+                                      ? limit.value / variable.unit()
+                                      : limit.value);
+  for (const double fill : variable.fills()) options.fills.push_back(fill);
+  return options;
+}
+
+std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked) {
+  std::vector<OwnBound> own;
+  for (const std::string& text : asked.own_bounds) own.push_back(parse_own_bound(text));
+  std::vector<std::string> names = asked.input.names;
+  const bool general = !asked.options.bound.limits().empty();
+  if (names.empty() && general)
+    for (const std::string& name : file.arrays())
+      if (const Variable variable = file.variable(name);
+          variable.is_floating() && !variable.is_scale() && variable.shape().size() > 0)
+        names.push_back(name);
+  for (const OwnBound& bound : own)
+    if (std::ranges::find(names, bound.name) == names.end()) names.push_back(bound.name);
+  if (names.empty() && !general)
+    fail_argument(
+        "a bound is needed: --abs E, --rel E, --psnr DB, --l2 E, --lossless, or --variable "
+        "NAME=abs:E");
+  if (names.empty())
+    fail_argument("'" + asked.input.path +
+                  "' has no floating-point variables; name others: " + asked.input.path + ":NAME");
+  std::vector<Task> tasks;
+  for (const std::string& name : names) {
+    Variable variable = file.variable(name);
+    const auto found = std::ranges::find(own, name, &OwnBound::name);
+    if (found == own.end() && !general)
+      fail_argument("'" + name + "' needs a bound: --variable " + name +
+                    "=abs:E, or --abs E for all");
+    CompressOptions options = options_for(variable, asked.options,
+                                          found == own.end() ? asked.options.bound : found->bound);
+    tasks.push_back({std::move(variable), std::move(options)});
+  }
+  return tasks;
+}
+
+// What is reported of a variable.
+struct Outcome {
+  std::string name, output, recipe;
+  u64 input_bytes = 0, output_bytes = 0;
+  double abs_bound = 0, max_error = 0;  // in the unit of the values
+  u64 special = 0;
+  Bound asked;
+};
+
+Json to_json(const Outcome& outcome) {
+  Json json;
+  json["variable"] = outcome.name;
+  json["input_bytes"] = outcome.input_bytes;
+  json["output_bytes"] = outcome.output_bytes;
+  json["ratio"] = double(outcome.input_bytes) / double(std::max<u64>(outcome.output_bytes, 1));
+  json["bound"] = {{"asked", json_of(outcome.asked)}, {"absolute", outcome.abs_bound}};
+  json["max_error"] = outcome.max_error;
+  json["special_values"] = outcome.special;
+  json["recipe"] = outcome.recipe;
+  json["output"] = outcome.output;
+  return json;
+}
+
+void report(const std::vector<Outcome>& outcomes, bool as_json, bool quiet) {
+  if (as_json) {
+    Json list = Json::array();
+    for (const Outcome& outcome : outcomes) list.push_back(to_json(outcome));
+    fmt::print("{}\n", list.dump(2));
+  } else if (!quiet) {
+    for (const Outcome& o : outcomes)
+      fmt::print("{}: {} -> {}, ratio {:.2f}, bound {}, largest error {}\n", o.name,
+                 readable_bytes(o.input_bytes), readable_bytes(o.output_bytes),
+                 double(o.input_bytes) / double(std::max<u64>(o.output_bytes, 1)),
+                 o.abs_bound > 0 ? fmt::format("{:.9g}", o.abs_bound) : "lossless",
+                 fmt::format("{:.9g}", o.max_error));
+  }
+}
+
+Bound in_unit(const Bound& bound, double unit) {
+  Bound result;
+  for (const Limit& limit : bound.limits())
+    result.add(limit.kind, limit.kind == BoundKind::abs || limit.kind == BoundKind::l2
+                               ? limit.value * unit
+                               : limit.value);
+  return result;
+}
+
+Outcome to_stream(const Task& task, const std::string& path, bool force) {
+  const Array values = task.variable.read();
+  OutputFile out(path, force);
+  const CompressReport made = compress(View(values.data(), values.dtype(), values.shape()),
+                                       task.options, [&](ByteView part) { out.write(part); });
+  out.commit();
+  const double unit = task.variable.unit();
+  return {task.variable.name(),
+          path,
+          made.recipe,
+          made.input_bytes,
+          made.output_bytes,
+          made.abs_bound * unit,
+          made.statement.max_error * unit,
+          made.statement.special,
+          in_unit(task.options.bound, unit)};
+}
+
+// The bound as the filter takes it: absolute. What refers to the range is resolved here.
+double absolute(const Task& task) {
+  double result = std::numeric_limits<double>::infinity();
+  for (const Limit& limit : task.options.bound.limits()) {
+    if (limit.kind == BoundKind::abs) {
+      result = std::min(result, limit.value);
+    } else if (limit.kind == BoundKind::lossless) {
+      return 0;
+    } else if (limit.kind == BoundKind::rel) {
+      double low = std::numeric_limits<double>::infinity(), high = -low;
+      task.variable.for_each_part(1, [&](const Box&, const Array& part) {
+        const auto range = value_range(View(part.data(), part.dtype(), part.shape()), task.options);
+        if (!range) return;
+        low = std::min(low, range->min);
+        high = std::max(high, range->max);
+      });
+      if (!(high > low)) return 0;
+      result = std::min(result, limit.value * (high - low));
+    } else {
+      fail_argument("an HDF5 or netCDF file takes --abs, --rel or --lossless; " +
+                    std::string(name_of(limit.kind)) + " needs a stream (.lwy)");
+    }
+  }
+  return result;
+}
+
+Shape chunk_for(const Variable& variable, const Shape& asked) {
+  if (asked.rank() > 0) {
+    if (asked.rank() != variable.shape().rank())
+      fail_argument("--chunk has another rank than '" + variable.name() + "'");
+    return asked;
+  }
+  const std::optional<Shape> old = variable.chunk();
+  if (old && old->size() >= std::min(kSmallestChunk, variable.shape().size())) return *old;
+  return default_chunk(variable.shape(), kChunkValues);
+}
+
+// Under a temporary name until it is complete.
+class Replacement {
+ public:
+  Replacement(const std::string& path, bool force) : out_(path, force), path_(path) {
+    if (!out_.can_map()) fail_argument("'" + path + "' cannot hold an HDF5 file");
+  }
+  const std::string& temporary() const { return out_.temporary(); }
+  void commit() { out_.commit(); }
+
+ private:
+  OutputFile out_;
+  std::string path_;
+};
+
+std::vector<Outcome> to_container(const h5::File& file, const std::vector<Task>& tasks,
+                                  const CompressVariables& asked) {
+  Replacement out(asked.output, asked.force);
+  std::vector<std::pair<std::string, h5::Plan>> plans;
+  for (const Task& task : tasks) {
+    if (task.variable.shape().rank() == 0)
+      fail_argument("'" + task.variable.name() + "' is a single value and cannot be compressed");
+    hdf5::Parameters parameters;
+    parameters.abs = absolute(task);
+    parameters.recipe = task.options.recipe;
+    for (const double fill : task.options.fills)
+      if (std::ranges::find(parameters.fills, fill) == parameters.fills.end())
+        parameters.fills.push_back(fill);
+    const double unit = task.variable.unit();
+    const Bound bound = in_unit(task.options.bound, unit);
+    plans.emplace_back(
+        task.variable.name(),
+        h5::Plan{parameters,
+                 chunk_for(task.variable, task.options.chunk),
+                 {{"lossy_compression", parameters.abs > 0 ? "leeway: error-bounded compression"
+                                                           : "leeway: lossless compression"},
+                  {"lossy_compression_bound", parameters.abs > 0 ? to_string(bound) : "lossless"},
+                  {"lossy_compression_version", version()}}});
+  }
+  // The filter is set up by its environment, as in every other program.
+  ::setenv("LEEWAY_NUM_THREADS", std::to_string(asked.options.execution.threads).c_str(), 1);
+  std::vector<Outcome> outcomes;
+  h5::copy_file(file, out.temporary(), plans, [&](const Variable& written) {
+    const Task& task = tasks[outcomes.size()];
+    const h5::Stored stored = h5::inspect_stored(written);
+    const double unit = written.unit();
+    h5::write_attribute(written.id(), "lossy_compression_maximum_error", stored.max_error * unit);
+    outcomes.push_back({task.variable.name(), asked.output, stored.recipe,
+                        written.shape().size() * size_of(written.dtype()), stored.stream_bytes,
+                        stored.abs_bound * unit, stored.max_error * unit, stored.special,
+                        in_unit(task.options.bound, unit)});
+    if (asked.options.execution.progress)
+      asked.options.execution.progress(double(outcomes.size()) / double(tasks.size()));
+  });
+  out.commit();
+  return outcomes;
+}
+
+std::string stream_name(const CompressVariables& asked, const std::string& variable, bool alone) {
+  if (alone && !asked.output.empty() && !std::filesystem::is_directory(asked.output))
+    return asked.output;
+  std::string flat = variable;
+  std::ranges::replace(flat, '/', '.');
+  const std::filesystem::path input(asked.input.path);
+  const auto folder =
+      asked.output.empty() ? input.parent_path() : std::filesystem::path(asked.output);
+  return (folder / (input.stem().string() + "." + flat + ".lwy")).string();
+}
+
+}  // namespace
+
+bool is_container_name(const std::string& path) {
+  return std::ranges::any_of(
+      std::initializer_list<const char*>{".nc", ".nc4", ".h5", ".hdf5", ".he5"},
+      [&](const char* suffix) { return path.ends_with(suffix); });
+}
+
+void CompressVariables::run() const {
+  const bool container = is_container_name(output);
+  std::vector<std::string> needed = container ? std::vector<std::string>() : input.names;
+  if (!needed.empty())
+    for (const std::string& text : own_bounds) needed.push_back(parse_own_bound(text).name);
+  const h5::File file(input.path, needed);
+  std::vector<Task> tasks = tasks_of(file, *this);
+  if (container) {
+    // In the order in which they will be written.
+    const std::vector<std::string> order = file.arrays();
+    std::ranges::sort(tasks, {}, [&](const Task& task) {
+      const std::string& name = task.variable.name();
+      return std::ranges::find(order, name.starts_with('/') ? name.substr(1) : name) -
+             order.begin();
+    });
+    return report(to_container(file, tasks, *this), json, quiet);
+  }
+  if (tasks.size() > 1 && !output.empty() && !std::filesystem::is_directory(output))
+    fail_argument(
+        "several variables need an HDF5 or netCDF file (-o out.nc) or a folder (-o folder)");
+  std::vector<Outcome> outcomes;
+  for (const Task& task : tasks)
+    outcomes.push_back(
+        to_stream(task, stream_name(*this, task.variable.name(), tasks.size() == 1), force));
+  report(outcomes, json, quiet);
+}
+
+void DecompressVariables::run() const {
+  if (!is_container_name(output))
+    fail_argument("where to? give -o OUT.nc or -o OUT.h5, or name a variable: " + input.path +
+                  ":NAME -o OUT.npy");
+  const h5::File file(input.path);
+  std::vector<std::pair<std::string, h5::Plan>> plans;
+  for (const std::string& name : file.arrays()) {
+    const Variable variable = file.variable(name);
+    if (variable.filter()) plans.emplace_back(name, h5::Plan{{}, *variable.chunk(), {}});
+  }
+  Replacement out(output, force);
+  h5::copy_file(file, out.temporary(), plans, {});
+  out.commit();
+  if (json) {
+    Json list = Json::array();
+    for (const auto& [name, plan] : plans) list.push_back(name);
+    fmt::print("{}\n", Json{{"decompressed", list}}.dump(2));
+  } else if (!quiet) {
+    for (const auto& [name, plan] : plans) fmt::print("{}: decompressed\n", name);
+    if (plans.empty()) fmt::print("no variable was compressed by leeway\n");
+  }
+}
+
+void inspect_variables(const h5::Address& input, bool json) {
+  const h5::File file(input.path);
+  Json list = Json::array();
+  for (const std::string& name : input.names.empty() ? file.arrays() : input.names) {
+    const Variable variable = file.variable(name);
+    const auto filter = variable.filter();
+    Json entry;
+    entry["variable"] = name;
+    entry["dtype"] = name_of(variable.dtype());
+    entry["shape"] = json_of(variable.shape());
+    entry["compressed"] = filter.has_value();
+    if (filter) {
+      const h5::Stored stored = h5::inspect_stored(variable);
+      const u64 bytes = variable.shape().size() * size_of(variable.dtype());
+      entry["chunk"] = json_of(*variable.chunk());
+      entry["chunks"] = stored.chunks;
+      entry["bound"] = {{"absolute", stored.abs_bound * variable.unit()}};
+      entry["max_error"] = stored.max_error * variable.unit();
+      entry["recipe"] = stored.recipe;
+      entry["special_values"] = stored.special;
+      entry["exact_values"] = stored.exact;
+      entry["input_bytes"] = bytes;
+      entry["stream_bytes"] = stored.stream_bytes;
+      entry["ratio"] = double(bytes) / double(std::max<u64>(stored.stream_bytes, 1));
+    }
+    list.push_back(entry);
+  }
+  if (json) return fmt::print("{}\n", list.dump(2));
+  for (const Json& entry : list) {
+    const std::string what = fmt::format("{}: {} {}", entry["variable"].get<std::string>(),
+                                         entry["dtype"].get<std::string>(), entry["shape"].dump());
+    if (!entry["compressed"].get<bool>()) {
+      fmt::print("{}, not compressed by leeway\n", what);
+      continue;
+    }
+    const double bound = entry["bound"]["absolute"].get<double>();
+    fmt::print("{}, ratio {:.2f}, bound {}, largest error {}, {} chunks of {}, {}\n", what,
+               entry["ratio"].get<double>(), bound > 0 ? number(bound) : "lossless",
+               number(entry["max_error"].get<double>()), entry["chunks"].get<u64>(),
+               entry["chunk"].dump(), entry["recipe"].get<std::string>());
+  }
+}
+
+}  // namespace leeway::cli
