@@ -51,7 +51,7 @@ class Hosts {
 };
 
 void complain(const leeway_h5_host& host, const char* function, const char* what) {
-  host.Epush2(H5E_DEFAULT, __FILE__, function, __LINE__, host.error_class, host.error_major,
+  host.Epush2(H5E_DEFAULT, "hdf5/filter.cc", function, __LINE__, host.error_class, host.error_major,
               host.error_minor, "leeway: %s", what);
 }
 

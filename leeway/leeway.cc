@@ -65,7 +65,8 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
       options.chunk.rank() ? options.chunk : default_chunk(shape, made.codec->chunk_values());
   header.bound = options.bound;
   header.recipe = made.recipe;
-  header.fills.resize(options.fills.size() + options.fill_bits.size() + 8);  // up to four may be found on either side
+  // Up to four fill values may be found on either side.
+  header.fills.resize(options.fills.size() + options.fill_bits.size() + 8);
   Writer out;
   write(header, out);
   write(Tail{}, out);
@@ -78,6 +79,19 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
 DecompressReport decompress_into(const StreamReader& stream, const Index& first,
                                  const MutableView& out, const DecompressOptions& options) {
   return decompress_with(library_codec, stream, first, out, options);
+}
+
+void preview_into(const StreamReader& stream, unsigned level, const MutableView& out,
+                  const DecompressOptions& options) {
+  preview_with(library_codec, stream, level, out, options);
+}
+
+Array preview(ByteView stream, unsigned level, const DecompressOptions& options) {
+  const MemorySource source(stream);
+  const StreamReader reader(source);
+  Array array(reader.header().dtype, preview_shape(reader.header(), level));
+  preview_into(reader, level, array.view(), options);
+  return array;
 }
 
 Array decompress(ByteView stream, const Box& region, const DecompressOptions& options) {

@@ -137,6 +137,15 @@ LEEWAY_API leeway_status leeway_decompress_region(leeway_context* context, const
                                                   size_t size, const uint64_t* first,
                                                   const leeway_array* array);
 
+/* A coarse picture of the array: in every chunk, every 2^level-th value along each axis, just as
+ * the whole array has it. First its shape, with room for LEEWAY_MAX_RANK extents; then the values
+ * into an array of the stream's type and that shape. */
+LEEWAY_API leeway_status leeway_preview_shape(leeway_context* context, const void* stream,
+                                              size_t size, unsigned level, uint64_t* shape);
+LEEWAY_API leeway_status leeway_decompress_preview(leeway_context* context, const void* stream,
+                                                   size_t size, unsigned level,
+                                                   const leeway_array* array);
+
 /* ---- changing ---- */
 
 /* Replaces the part of the array in a stream's file that begins at index `first` and has the shape

@@ -66,6 +66,12 @@ LEEWAY_EXPORT DecompressReport decompress_into(const StreamReader& stream, const
                                                const MutableView& out,
                                                const DecompressOptions& options = {});
 
+// In every chunk, every 2^level-th value along each axis, just as the whole array has it. Streams
+// of `small` and `smallest` are read only as far as that takes: about a quarter for level 1.
+LEEWAY_EXPORT Array preview(ByteView stream, unsigned level, const DecompressOptions& options = {});
+LEEWAY_EXPORT void preview_into(const StreamReader& stream, unsigned level, const MutableView& out,
+                                const DecompressOptions& options = {});
+
 // Replaces the values of the region that begins at `first` and has the shape of `values`, under the
 // bound of the stream. Only the chunks that it touches are written again; FileStore does so in a
 // file, MemoryStore in memory.

@@ -242,6 +242,26 @@ leeway_status leeway_update_file(leeway_context* context, const char* path, cons
   });
 }
 
+leeway_status leeway_preview_shape(leeway_context* context, const void* stream, size_t size,
+                                   unsigned level, uint64_t* shape) {
+  return guarded(context, [&] {
+    require(shape, "nowhere to put the shape");
+    const leeway::MemorySource source(leeway::stream_view(stream, size));
+    std::ranges::copy(preview_shape(leeway::StreamReader(source).header(), level).extents(), shape);
+  });
+}
+leeway_status leeway_decompress_preview(leeway_context* context, const void* stream, size_t size,
+                                        unsigned level, const leeway_array* array) {
+  return guarded(context, [&] {
+    const leeway::MemorySource source(leeway::stream_view(stream, size));
+    const auto out = leeway::view_of_array<std::byte>(array);
+    require(out.data || out.shape.size() == 0, "the array has no data");
+    leeway::DecompressOptions options;
+    options.execution = context->options.execution;
+    preview_into(leeway::StreamReader(source), level, out, options);
+  });
+}
+
 leeway_status leeway_decompress_region(leeway_context* context, const void* stream, size_t size,
                                        const uint64_t* first, const leeway_array* array) {
   return guarded(context, [&] {

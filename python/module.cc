@@ -132,6 +132,17 @@ class Stream {
   nb::tuple shape() const { return tuple_of(reader_.header().shape); }
   u64 bytes_read() const { return source_->touched(); }
 
+  nb::tuple preview_shape(unsigned level) const {
+    return tuple_of(leeway::preview_shape(reader_.header(), level));
+  }
+  void preview(unsigned level, const OutArray& out, const std::string& as, unsigned threads) const {
+    const MutableView view = view_of_array<std::byte>(out, as);
+    DecompressOptions options;
+    options.execution = execution_of(threads);
+    const nb::gil_scoped_release release;
+    preview_into(reader_, level, view, options);
+  }
+
   void read(const std::vector<u64>& first, const OutArray& out, const std::string& as,
             unsigned threads) const {
     const MutableView view = view_of_array<std::byte>(out, as);
@@ -272,6 +283,8 @@ NB_MODULE(_native, m) {
       .def_prop_ro("dtype", &Stream::dtype)
       .def_prop_ro("shape", &Stream::shape)
       .def_prop_ro("bytes_read", &Stream::bytes_read)
+      .def("preview_shape", &Stream::preview_shape)
+      .def("preview", &Stream::preview)
       .def("read", &Stream::read)
       .def("info", &Stream::info);
 }

@@ -46,6 +46,35 @@ TEST(CApi, RoundTripsWithStrides) {
   leeway_buffer_free(stream);
 }
 
+TEST(CApi, GivesAPreview) {
+  const u64 shape[] = {31, 40};
+  const auto values = make_field<double>({31, 40}, Texture::smooth);
+  leeway_context* c = leeway_create();
+  leeway_set_bound(c, "abs", 1e-3);
+  leeway_set_recipe(c, "small");
+  const leeway_array array = {const_cast<double*>(values.data()), LEEWAY_F64, 2, shape, nullptr};
+  leeway_buffer* stream = nullptr;
+  ASSERT_EQ(leeway_compress(c, &array, &stream), LEEWAY_OK);
+  u64 coarse[LEEWAY_MAX_RANK] = {};
+  ASSERT_EQ(
+      leeway_preview_shape(c, leeway_buffer_data(stream), leeway_buffer_size(stream), 2, coarse),
+      LEEWAY_OK);
+  EXPECT_EQ(coarse[0], 8u);
+  EXPECT_EQ(coarse[1], 10u);
+  std::vector<double> out(80);
+  const leeway_array target = {out.data(), LEEWAY_F64, 2, coarse, nullptr};
+  ASSERT_EQ(leeway_decompress_preview(c, leeway_buffer_data(stream), leeway_buffer_size(stream), 2,
+                                      &target),
+            LEEWAY_OK);
+  for (size_t i = 0; i < 80; ++i) EXPECT_NEAR(out[i], values[i / 10 * 4 * 40 + i % 10 * 4], 1e-3);
+  const leeway_array wrong = {out.data(), LEEWAY_F64, 2, shape, nullptr};
+  EXPECT_EQ(leeway_decompress_preview(c, leeway_buffer_data(stream), leeway_buffer_size(stream), 2,
+                                      &wrong),
+            LEEWAY_INVALID_ARGUMENT);
+  leeway_buffer_free(stream);
+  leeway_destroy(c);
+}
+
 TEST(CApi, CompressesIntoMemoryOfTheCaller) {
   Context c;
   leeway_set_bound(c, "rel", 1e-3);

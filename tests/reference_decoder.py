@@ -228,7 +228,6 @@ class Rans:
         if count == 0:
             return
         head = Bits(reader.take(reader.varint()))
-        self.raw = Bits(reader.take(reader.varint()))
         highest, self.table_of, table = head.get(8), [0] * 256, 0
         for context in range(1, 256):
             table += head.get(1) if context <= highest else 0
@@ -236,7 +235,12 @@ class Rans:
         self.tables = [self.read_table(head) for _ in range(table + 1)]
         head.expect_end()
         self.states = [reader.get("I") for _ in range(8 if count < 4096 else 32)]
-        self.words = Reader(reader.rest())
+        raw, words = b"", b""
+        while reader.at < len(reader.data):
+            raw_bytes, word_count = reader.varint(), reader.varint()
+            raw += bytes(reader.take(raw_bytes))
+            words += bytes(reader.take(2 * word_count))
+        self.raw, self.words = Bits(raw), Reader(words)
 
     @staticmethod
     def read_table(bits):
@@ -952,8 +956,13 @@ def decode_chunk(reader, ordinal, header, shape):
     elif kind == 3:
         values = bytes(rest)
     else:
-        require(kind in (1, 2), "unknown payload")
-        recipe = header["recipe"] if kind == 1 else "exact+lorenzo+huffman+zstd"
+        require(kind in (1, 2, 4), "unknown payload")
+        if kind == 4:  # how much of the body holds which levels
+            table, rest = rest[1 : 1 + 12 * rest[0]], rest[1 + 12 * rest[0] :]
+            require(1 <= len(table) // 12 <= 4, "a wrong number of levels")
+            for bytes_, hash_ in struct.iter_unpack("<IQ", table):
+                require(bytes_ <= len(rest) and hash_of(rest[:bytes_]) == hash_, "damaged level")
+        recipe = header["recipe"] if kind in (1, 4) else "exact+lorenzo+huffman+zstd"
         bits = decode_body(bytes(rest), recipe, dtype, squeezed, bound)
         values = b"".join(b.to_bytes(width, "little") for b in bits)
     require(len(values) == count * width and hash_of(values) == decoded_hash, "decoded values differ")

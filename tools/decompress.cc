@@ -10,6 +10,7 @@ namespace {
 
 struct Decompress {
   std::string input, output, region_text, format;
+  unsigned level = 0;
   bool salvage = false, no_check = false, force = false, json = false;
   WorkOptions work;
 
@@ -28,6 +29,9 @@ struct Decompress {
     const StreamReader stream(
         *source, salvage ? StreamReader::OnDamage::salvage : StreamReader::OnDamage::refuse);
     const Header& header = stream.header();
+    if (level > 0 && (!region_text.empty() || salvage))
+      fail_argument("--level goes with neither --region nor --salvage");
+    if (level > 0) return write_preview(stream, *source, start);
     const Region region = region_text.empty() ? Region{{{}, header.shape}, header.shape}
                                               : parse_region(region_text, header.shape);
     DecompressOptions options;
@@ -68,6 +72,37 @@ struct Decompress {
     }
   }
 
+  // Every 2^level-th value of each chunk.
+  void write_preview(const StreamReader& stream, const ByteSource& source, double start) const {
+    const Header& header = stream.header();
+    DecompressOptions options;
+    options.check_decoded = !no_check;
+    options.execution = work.execution("decompressing");
+    Array array(header.dtype, preview_shape(header, level));
+    OutputFile out(output_path(), force);
+    preview_into(stream, level, array.view(), options);
+    write_array(array, array.shape(), out);
+    out.commit();
+    std::FILE* const to = out.can_map() ? stdout : stderr;
+    const Region shown{{{}, array.shape()}, array.shape()};
+    if (json)
+      print_json(shown, header, {}, source, seconds_now() - start, to);
+    else if (!work.quiet)
+      fmt::print(to,
+                 "{} {}: every value {} apart, within the bound {}; read {:.1f} % of the stream\n",
+                 name_of(header.dtype), to_string(array.shape()), u64(1) << std::min(level, 40u),
+                 number(header.abs_bound),
+                 100.0 * double(std::min(source.touched(), source.size())) / double(source.size()));
+  }
+
+  void write_array(const Array& array, const Shape& shown, OutputFile& out) const {
+    const std::string path = output_path();
+    const bool npy = format.empty() ? path.ends_with(".npy") : format == "npy";
+    const std::string head = npy ? npy_header(array.dtype(), shown) : "";
+    out.write({reinterpret_cast<const u8*>(head.data()), head.size()});
+    out.write({reinterpret_cast<const u8*>(array.data()), size_t(array.bytes())});
+  }
+
   // A variable becomes an array; a whole file becomes one that needs no filter.
   void run_variables(const h5::Address& address) const {
     if (address.names.empty())
@@ -80,10 +115,7 @@ struct Decompress {
                                               : parse_region(region_text, variable.shape());
     const Array array = variable.read(region.box);
     OutputFile out(output, force);
-    const bool npy = format.empty() ? output.ends_with(".npy") : format == "npy";
-    const std::string head = npy ? npy_header(array.dtype(), region.shown) : "";
-    out.write({reinterpret_cast<const u8*>(head.data()), head.size()});
-    out.write({reinterpret_cast<const u8*>(array.data()), size_t(array.bytes())});
+    write_array(array, region.shown, out);
     out.commit();
     if (!work.quiet && !json)
       fmt::print(out.can_map() ? stdout : stderr, "{} {}: {}\n", name_of(array.dtype()),
@@ -153,6 +185,11 @@ void add_decompress(CLI::App& verb) {
       ->type_name("OUT");
   verb.add_option("--region", self->region_text, "part of the array, as in NumPy: 0:10,:,250")
       ->type_name("REGION");
+  verb.add_option(
+          "--level", self->level,
+          "a coarse picture: every 2^K-th value along each axis; 'small' and 'smallest' need "
+          "only a part of the stream for it")
+      ->type_name("K");
   verb.add_option("--format", self->format, "npy or raw, whatever the name of OUT")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"npy", "raw"}));

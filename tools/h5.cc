@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -166,6 +168,16 @@ std::vector<double> Variable::fills() const {
   return fills;
 }
 
+std::optional<u64> Variable::fill_bits() const {
+  const Handle dcpl(H5Dget_create_plist(dataset_), H5Pclose);
+  H5D_fill_value_t status{};
+  u64 bits = 0;
+  if (H5Pfill_value_defined(dcpl, &status) < 0 || status != H5D_FILL_VALUE_USER_DEFINED ||
+      H5Pget_fill_value(dcpl, memory_type(dtype_), &bits) < 0)
+    return std::nullopt;
+  return bits;
+}
+
 double Variable::unit() const {
   const std::vector<double> scale = numbers_of(dataset_, "scale_factor");
   return !is_floating() && scale.size() == 1 && scale[0] != 0 ? std::fabs(scale[0]) : 1;
@@ -218,24 +230,28 @@ std::optional<hdf5::Parameters> Variable::filter() const {
   return hdf5::parse_words({words, std::min<size_t>(count, 64)});
 }
 
+TemporaryFolder::TemporaryFolder() {
+  path_ = (std::filesystem::temp_directory_path() / "leewayXXXXXX").string();
+  if (!::mkdtemp(path_.data()))
+    throw Error(Errc::io, std::string("cannot make a temporary folder: ") + std::strerror(errno));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
 File::File(const std::string& path, const std::vector<std::string>& names) : path_(path) {
   prepare();
   std::string real = path;
   if (is_classic(path)) {
-    temporary_ =
-        (std::filesystem::temp_directory_path() / ("leeway" + std::to_string(::getpid()) + ".nc"))
-            .string();
-    convert_classic(path, temporary_, names);
-    real = temporary_;
+    temporary_ = std::make_unique<TemporaryFolder>();
+    real = temporary_->path() + "/converted.nc";
+    convert_classic(path, real, names);
   }
   file_ = Handle(checked(H5Fopen(real.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT),
                          "cannot open '" + path + "' as an HDF5 file"),
                  H5Fclose);
-}
-
-File::~File() {
-  file_ = Handle();
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 std::vector<std::string> File::arrays() const {

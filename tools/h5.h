@@ -66,6 +66,8 @@ class Variable {
   bool is_bare_dimension() const;  // of netCDF, without values
   // Attributes _FillValue and missing_value.
   std::vector<double> fills() const;
+  // The fill value of the dataset, if it was given one, as bits.
+  std::optional<u64> fill_bits() const;
   // |scale_factor| of integers that stand for real numbers; 1 for all others.
   double unit() const;
   // The values of a part, in the byte order of this machine.
@@ -84,21 +86,32 @@ class Variable {
   Shape shape_;
 };
 
+// A folder that is removed at the end of its life, with what is in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 class File {
  public:
   // A classic netCDF file is copied, with these variables or all of them, into a temporary file.
   explicit File(const std::string& path, const std::vector<std::string>& names = {});
-  ~File();
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
   hid_t id() const { return file_; }
   Variable variable(const std::string& name) const;  // says which ones there are if there is none
   // The paths of all datasets of integers or floating-point numbers, with at least one axis.
   std::vector<std::string> arrays() const;
 
  private:
-  std::string path_, temporary_;
-  Handle file_;
+  std::string path_;
+  std::unique_ptr<TemporaryFolder> temporary_;
+  Handle file_;  // closed before the folder goes
 };
 
 // What is to be done with a variable when a file is copied.

@@ -17,6 +17,20 @@ bool is_scale_link(const std::string& attribute) {
   return attribute == "DIMENSION_LIST" || attribute == "REFERENCE_LIST";
 }
 
+// Whether values or attributes refer to other objects, apart from dimension scales.
+bool has_references(hid_t object) {
+  if (H5Iget_type(object) == H5I_DATASET) {
+    const Handle type(H5Dget_type(object), H5Tclose);
+    if (H5Tdetect_class(type, H5T_REFERENCE) > 0) return true;
+  }
+  const auto look = [](hid_t owner, const char* name, const H5A_info_t*, void*) -> herr_t {
+    const Handle attribute(H5Aopen(owner, name, H5P_DEFAULT), H5Aclose);
+    const Handle type(H5Aget_type(attribute), H5Tclose);
+    return !is_scale_link(name) && H5Tdetect_class(type, H5T_REFERENCE) > 0;
+  };
+  return H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, look, nullptr) > 0;
+}
+
 void copy_attributes(hid_t from, hid_t to) {
   const auto copy_one = [](hid_t source, const char* name, const H5A_info_t*,
                            void* target) -> herr_t {
@@ -24,6 +38,7 @@ void copy_attributes(hid_t from, hid_t to) {
     if (is_scale_link(name) || H5Aexists(to_object, name) > 0) return 0;
     const Handle attribute(H5Aopen(source, name, H5P_DEFAULT), H5Aclose);
     const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
+    if (H5Tdetect_class(type, H5T_REFERENCE) > 0) return -1;
     std::vector<u8> value(H5Aget_storage_size(attribute) +
                           size_t(std::max<hssize_t>(1, H5Sget_simple_extent_npoints(space))) *
                               H5Tget_size(type));
@@ -35,8 +50,9 @@ void copy_attributes(hid_t from, hid_t to) {
     H5Dvlen_reclaim(type, space, H5P_DEFAULT, value.data());
     return 0;
   };
-  checked(H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, copy_one, &to),
-          "cannot copy an attribute");
+  checked(
+      H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, copy_one, &to),
+      "cannot copy an attribute; references to other objects would be lost, h5repack keeps them");
 }
 
 class Copy {
@@ -148,6 +164,11 @@ class Copy {
 
   void as_it_is(hid_t from, hid_t to, const char* name, const std::string& path) {
     if (copy_strings(from, to, name)) return;
+    if (const Handle source(H5Oopen(from, name, H5P_DEFAULT), H5Oclose); has_references(source))
+      throw Error(
+          Errc::unsupported,
+          "'" + path +
+              "' holds references to other objects, which a copy would lose; h5repack keeps them");
     const Handle ocpypl(H5Pcreate(H5P_OBJECT_COPY), H5Pclose);
     H5Pset_copy_object(ocpypl, H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG);
     checked(H5Ocopy(from, name, to, name, ocpypl, H5P_DEFAULT), "cannot copy '" + path + "'");

@@ -22,6 +22,8 @@ constexpr Verb kVerbs[] = {
     {"decompress", "restore an array, or a region of it", add_decompress,
      "  leeway decompress t.lwy -o t.npy\n"
      "  leeway decompress field.lwy --region 0:10,:,250 -o slice.npy\n"
+     "  leeway decompress field.lwy --level 2 -o picture.npy\n"
+     "  leeway decompress small.nc -o plain.nc\n"
      "  leeway decompress damaged.lwy --salvage -o what_is_left.npy"},
     {"update", "replace a region of a stream, in place", add_update,
      "  leeway update field.lwy slab.npy --region 0:10,:,:\n"

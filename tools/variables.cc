@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "leeway/quality/compare.h"
 #include "tools/output_file.h"
 
 namespace leeway::cli {
@@ -52,6 +53,7 @@ CompressOptions options_for(const Variable& variable, CompressOptions options, c
                                       ? limit.value / variable.unit()
                                       : limit.value);
   for (const double fill : variable.fills()) options.fills.push_back(fill);
+  if (const auto bits = variable.fill_bits()) options.fill_bits.push_back(*bits);
   return options;
 }
 
@@ -314,6 +316,51 @@ void DecompressVariables::run() const {
     for (const auto& [name, plan] : plans) fmt::print("{}: decompressed\n", name);
     if (plans.empty()) fmt::print("no variable was compressed by leeway\n");
   }
+}
+
+void VerifyVariables::run() const {
+  const h5::File file(input.path);
+  std::optional<h5::File> truth;
+  if (original) truth.emplace(original->path);
+  Json list = Json::array();
+  bool fine = true;
+  for (const std::string& name : input.names.empty() ? file.arrays() : input.names) {
+    const Variable variable = file.variable(name);
+    if (!variable.filter()) continue;
+    const h5::Stored stored = h5::inspect_stored(variable);
+    double max_error = stored.max_error;
+    u64 mismatches = 0;
+    // Reading checks every checksum.
+    variable.for_each_part((*variable.chunk())[0], [&](const Box& part, const Array& decoded) {
+      if (!truth) return;
+      const Variable before = truth->variable(name);
+      if (before.dtype() != variable.dtype() || !(before.shape() == variable.shape()))
+        fail_argument("'" + name + "' has another type or shape in '" + original->path + "'");
+      const Array values = before.read(part);
+      std::vector<u64> fills;
+      if (const auto bits = before.fill_bits()) fills.push_back(*bits);
+      const Comparison found =
+          compare(View(values.data(), values.dtype(), values.shape()),
+                  View(decoded.data(), decoded.dtype(), decoded.shape()), fills, false);
+      max_error = std::max(max_error, found.max_abs);
+      mismatches += found.special_mismatches;
+    });
+    const bool holds = max_error <= stored.abs_bound && mismatches == 0;
+    fine &= holds;
+    list.push_back({{"variable", name},
+                    {"verified", holds},
+                    {"bound", {{"absolute", stored.abs_bound * variable.unit()}}},
+                    {"max_error", max_error * variable.unit()},
+                    {"special_mismatches", mismatches}});
+    if (!json && (!quiet || !holds))
+      fmt::print(holds ? stdout : stderr, "{}{}: largest error {:.9g} within {:.9g}\n",
+                 holds ? "" : "leeway: NOT verified: ", name, max_error * variable.unit(),
+                 stored.abs_bound * variable.unit());
+  }
+  if (list.empty())
+    fail_argument("'" + input.path + "' holds no variable that leeway has compressed");
+  if (json) fmt::print("{}\n", list.dump(2));
+  if (!fine) throw Ended{kNotVerified};
 }
 
 void inspect_variables(const h5::Address& input, bool json) {

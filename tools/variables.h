@@ -29,6 +29,13 @@ struct DecompressVariables {
   void run() const;
 };
 
+struct VerifyVariables {
+  h5::Address input;
+  std::optional<h5::Address> original;
+  bool json = false, quiet = false;
+  void run() const;
+};
+
 void inspect_variables(const h5::Address& input, bool json);
 
 }  // namespace leeway::cli

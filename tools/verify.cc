@@ -4,6 +4,7 @@
 #include "leeway/quality/compare.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
+#include "tools/variables.h"
 
 namespace leeway::cli {
 namespace {
@@ -21,6 +22,12 @@ struct Verify {
   WorkOptions work;
 
   void run() const {
+    if (const auto container = h5::parse_address(input)) {
+      const auto truth = h5::parse_address(original);
+      if (!original.empty() && !truth)
+        fail_argument("'" + original + "' is no HDF5 or netCDF file");
+      return VerifyVariables{*container, truth, json, work.quiet}.run();
+    }
     const FileSource source(input);
     const StreamReader stream(source);
     Finding finding;
@@ -124,8 +131,9 @@ struct Verify {
 
 void add_verify(CLI::App& verb) {
   const auto self = std::make_shared<Verify>();
-  verb.add_option("IN", self->input, "stream")->required();
-  verb.add_option("--against", self->original, "the original array, raw or .npy")
+  verb.add_option("IN", self->input, "stream, or HDF5 or netCDF file")->required();
+  verb.add_option("--against", self->original,
+                  "the original: an array, or a variable or file for a file")
       ->type_name("ORIGINAL");
   self->array.add_to(verb);
   self->work.add_to(verb);

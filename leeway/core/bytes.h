@@ -57,6 +57,14 @@ class Writer {
     size_ += count;
     return {storage_.data() + size_ - count, count};
   }
+  // Puts `bytes` in the place of `count` others, which are not more.
+  void replace(size_t first, size_t count, ByteView bytes) {
+    const size_t end = size_;
+    extend(bytes.size() - count);
+    u8* const place = storage_.data() + first;
+    std::memmove(place + bytes.size(), place + count, end - first - count);
+    std::ranges::copy(bytes, place);
+  }
   // Drops everything behind the first `count` bytes.
   void truncate(size_t count) { size_ = count; }
 

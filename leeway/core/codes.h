@@ -17,6 +17,8 @@ namespace leeway {
 
 // The most codes that pass at once.
 inline constexpr size_t kMostCodes = 2048;
+// Fewer codes are not worth marks between them.
+inline constexpr size_t kWorthMarks = size_t(1) << 16;
 
 // Takes codes in order. A writer passes contexts, one byte a code, for all codes or for none.
 template <class I>
@@ -29,6 +31,11 @@ class CodeSink {
   virtual void put(size_t count, const u8* contexts) = 0;
   // To be called once, behind the last put().
   virtual void finish() = 0;
+  // All codes of levels above `level` are put; a level may be marked again.
+  virtual void mark(size_t) {}
+  // Behind finish(): for level 0, 1, ..., how many of the bytes written hold all codes before its
+  // mark. Empty if nothing was marked, or if the encoder cannot tell or does not care.
+  virtual std::vector<size_t> marks() const { return {}; }
 
   // Any number of codes.
   void put_all(std::span<const I> codes, std::span<const u8> contexts) {

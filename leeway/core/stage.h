@@ -66,7 +66,9 @@ constexpr u64 preferred_chunk(u64 otherwise) {
 //
 // special_values(), if not null, has a 1 for values that do not matter; run() wants those of its
 // values. It can also tell the sizes of their codes, |q| but at most 255. step() is about twice the
-// bound, and tighten() makes the bound of what follows smaller.
+// bound, and tighten() makes the bound of what follows smaller. A predictor that goes from coarse
+// to fine says with mark(level) that all coarser levels are done, and may leave out those finer
+// than last_level().
 template <class T>
 struct AnyVisitor {
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts = nullptr,
@@ -76,6 +78,8 @@ struct AnyVisitor {
   const u8* special_values() const;
   double step() const;
   void tighten(double factor);
+  void mark(size_t level);
+  size_t last_level() const;
 };
 
 // 2a. Visits every value once, predicting from values visited before. One walk serves both

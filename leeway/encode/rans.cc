@@ -144,11 +144,33 @@ class Sink final : public CodeSink<I> {
       tables.push_back(symbols_of(table));
     }
     encode(shared.table_of, tables);
+    const size_t start = out_.size();
+    const Writer raw = raw_.take();
     out_.put_section(head.take().bytes());
-    out_.put_section(raw_.take().bytes());
     out_.put_array(std::span<const u32>(states_).first(states_for(done_)));
-    out_.put_array(std::span<const u16>(words_.data() + first_word_, words_.size() - first_word_));
+    // From mark to mark, coarse levels first.
+    Mark from{0, 0, first_word_};
+    const auto put_segment = [&](const Mark& to) {
+      out_.put_varint(to.raw - from.raw);
+      out_.put_varint(to.word - from.word);
+      out_.put_bytes(raw.bytes().subspan(from.raw, to.raw - from.raw));
+      out_.put_array(std::span<const u16>(words_.data() + from.word, to.word - from.word));
+      from = to;
+    };
+    ends_.resize(marks_.size());
+    for (size_t level = marks_.size(); level-- > 0;) {
+      put_segment(marks_[level]);
+      ends_[level] = out_.size() - start;
+    }
+    put_segment({done_, raw.size(), words_.size()});
   }
+
+  void mark(size_t level) override {
+    if (level >= kMostMarks || tokens_.size() < kWorthMarks) return;
+    marks_.resize(std::max(marks_.size(), level + 1));
+    marks_[level] = {done_, raw_.size(), 0};
+  }
+  std::vector<size_t> marks() const override { return ends_; }
 
  private:
   // A token of a table, for coding: x -> (x / frequency) * 2^12 + x % frequency + before, with
@@ -181,7 +203,7 @@ class Sink final : public CodeSink<I> {
     std::array<u32, kMostStates> states;
     states.fill(kLowest);
     const size_t mask = states_for(done_) - 1;
-    for (size_t i = done_; i-- > 0;) {
+    const auto one = [&](size_t i) {
       const Symbol& s = table[contexts_[i]][tokens_[i]];
       u32 x = states[i & mask];
       // Without a jump: whether a state must shrink is hard to foresee.
@@ -191,12 +213,24 @@ class Sink final : public CodeSink<I> {
       x >>= 16 * full;
       const auto quotient = u32(u128(x) * s.inverse >> 64);
       states[i & mask] = x + s.offset + quotient * s.others;
+    };
+    // The words of a code are made with it: those of the first codes are made last.
+    size_t i = done_;
+    for (Mark& mark : marks_) {
+      while (i > mark.codes) one(--i);
+      mark.word = size_t(next - words_.data());
     }
+    while (i > 0) one(--i);
     states_ = states;
     first_word_ = size_t(next - words_.data());
   }
 
-  static constexpr size_t kTurns = 4;
+  // Where a level begins: codes and bytes of raw bits before, and the first of its words.
+  struct Mark {
+    size_t codes = 0, raw = 0, word = 0;
+  };
+
+  static constexpr size_t kTurns = 4, kMostMarks = 4;
   Writer& out_;
   std::array<I, kMostCodes> codes_;
   Buffer<u8> tokens_, contexts_;
@@ -206,6 +240,8 @@ class Sink final : public CodeSink<I> {
   Buffer<u16> words_;
   size_t first_word_ = 0;
   std::array<u32, kMostStates> states_;
+  std::vector<Mark> marks_;   // by level, finest first
+  std::vector<size_t> ends_;  // of the segments before them, in bytes
 };
 
 template <class I>
@@ -214,18 +250,24 @@ class Source final : public CodeSource<I> {
   Source(Reader& in, size_t count) : left_(count), raw_(ByteView()) {
     if (count == 0) return;
     read_tables(in.take_section());
-    raw_ = BitReader(in.take_section());
     state_.x.fill(kLowest);
     state_.mask = states_for(count) - 1;
     in.get_array(std::span<u32>(state_.x).first(states_for(count)));
-    const ByteView rest = in.rest();
-    if (rest.size() % 2 != 0) fail_corrupt("half a word");
+    Writer raw, words;
+    for (Reader rest(in.rest()); rest.remaining() > 0;) {
+      const u64 raw_bytes = rest.get_varint(), word_count = rest.get_varint();
+      raw.put_bytes(rest.take(raw_bytes));
+      if (word_count > rest.remaining() / 2) fail_corrupt("words end too early");
+      words.put_bytes(rest.take(2 * word_count));
+    }
+    raw_bytes_ = std::move(raw);
+    raw_ = BitReader(raw_bytes_.bytes());
     // So many more words are read before anybody looks whether they are there.
-    words_ = Buffer<u16>(rest.size() / 2 + kMostCodes + kGroup);
-    std::copy_n(rest.data(), rest.size(), reinterpret_cast<u8*>(words_.data()));
-    std::fill(words_.begin() + std::ptrdiff_t(rest.size() / 2), words_.end(), u16(0));
+    words_ = Buffer<u16>(words.size() / 2 + kMostCodes + kGroup);
+    std::copy_n(words.bytes().data(), words.size(), reinterpret_cast<u8*>(words_.data()));
+    std::fill(words_.begin() + std::ptrdiff_t(words.size() / 2), words_.end(), u16(0));
     state_.next = words_.data();
-    end_ = words_.data() + rest.size() / 2;
+    end_ = words_.data() + words.size() / 2;
   }
 
   void next(std::span<I> codes, const u8* contexts) override {
@@ -286,6 +328,7 @@ class Source final : public CodeSource<I> {
   size_t done_ = 0, left_;
   std::array<u8, 256> table_of_{};
   Buffer<u32> slots_;
+  Writer raw_bytes_;
   BitReader raw_;
   Buffer<u16> words_;
   const u16* end_ = nullptr;

@@ -44,6 +44,8 @@ class BitWriter {
       used_ += count;
     }
   }
+  // In bytes, the last of which may be begun only.
+  size_t size() const { return bytes_.size() + size_t(used_ + 7) / 8; }
   Writer take() {
     flush(size_t(used_ + 7) / 8);
     return std::move(bytes_);

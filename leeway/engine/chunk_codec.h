@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "leeway/core/distance.h"
+#include "leeway/core/hash.h"
 #include "leeway/encode/huffman.h"
 #include "leeway/lossless/zstd.h"
 #include "leeway/predict/lorenzo.h"
@@ -18,7 +19,38 @@
 
 namespace leeway {
 
-enum class Payload : u8 { constant = 0, coded = 1, lossless = 2, stored = 3 };
+enum class Payload : u8 { constant = 0, coded = 1, lossless = 2, stored = 3, levels = 4 };
+
+// Stands before the body of a chunk that is coded from coarse to fine: how many bytes of the body
+// hold every second value along all axes, every fourth, ..., and their checksums.
+struct LevelTable {
+  struct Entry {
+    u32 bytes = 0;
+    u64 hash = 0;
+  };
+  std::vector<Entry> entries;
+
+  static constexpr size_t kMost = 4;
+  static constexpr size_t size(size_t entries) { return 1 + 12 * entries; }
+  void write(Writer& out) const {
+    out.put(u8(entries.size()));
+    for (const Entry& entry : entries) {
+      out.put(entry.bytes);
+      out.put(entry.hash);
+    }
+  }
+  static LevelTable read(Reader& in) {
+    LevelTable table;
+    table.entries.resize(in.get<u8>());
+    if (table.entries.empty() || table.entries.size() > kMost)
+      fail_corrupt("a wrong number of levels");
+    for (Entry& entry : table.entries) {
+      entry.bytes = in.get<u32>();
+      entry.hash = in.get<u64>();
+    }
+    return table;
+  }
+};
 
 class ChunkCodec {
  public:
@@ -31,8 +63,10 @@ class ChunkCodec {
                                void* values) const = 0;
   // Replaces values by what the recipe would give at this bound.
   virtual void measure(void* values, const Shape& shape, double bound, const Mask& mask) const = 0;
-  virtual void decompress(ByteView payload, const Shape& shape, double bound,
-                          void* values) const = 0;
+  // With a last level above 0, a payload with levels may be cut behind those that are wanted, and
+  // only every 2^level-th value along all axes is sure to be there.
+  virtual void decompress(ByteView payload, const Shape& shape, double bound, void* values,
+                          size_t last_level = 0) const = 0;
 };
 
 // What chunks without loss use: exact+lorenzo+huffman+zstd.
@@ -74,7 +108,10 @@ class TypedChunkCodec final : public ChunkCodec {
     const size_t bytes = out.size() - start;
     const bool pays =
         report.exact < field.size() / 64 && bytes < field.values().size_bytes() / 8 * 7;
-    if (holds && pays) return report;
+    if (holds && pays) {
+      put_levels(report, start, out);
+      return report;
+    }
 
     Buffer<T> original(field.size());
     Writer exact;
@@ -92,7 +129,8 @@ class TypedChunkCodec final : public ChunkCodec {
     if (!is_constant(view_of(field.data, shape))) recipe_.measure(field, bound, mask);
   }
 
-  void decompress(ByteView payload, const Shape& shape, double bound, void* values) const override {
+  void decompress(ByteView payload, const Shape& shape, double bound, void* values,
+                  size_t last_level) const override {
     const Field<T> field{static_cast<T*>(values), shape};
     Reader in(payload);
     switch (Payload(in.get<u8>())) {
@@ -102,6 +140,10 @@ class TypedChunkCodec final : public ChunkCodec {
       case Payload::coded:
         if (!(bound > 0)) fail_corrupt("coded chunk without a bound");
         return recipe_.decompress(in.rest(), bound, field);
+      case Payload::levels:
+        if (!(bound > 0)) fail_corrupt("coded chunk without a bound");
+        LevelTable::read(in);
+        return recipe_.decompress(in.rest(), bound, field, last_level);
       case Payload::lossless:
         return lossless_.decompress(in.rest(), 0, field);
       case Payload::stored:
@@ -112,6 +154,19 @@ class TypedChunkCodec final : public ChunkCodec {
   }
 
  private:
+  // Puts the table of levels between the kind and the body of a coded chunk.
+  static void put_levels(const ChunkReport& report, size_t start, Writer& out) {
+    if (report.levels.empty()) return;
+    const ByteView body = out.bytes().subspan(start + 1);
+    LevelTable table;
+    for (const size_t bytes : report.levels)
+      table.entries.push_back({u32(bytes), hash_of(body.first(bytes))});
+    Writer head;
+    head.put(Payload::levels);
+    table.write(head);
+    out.replace(start, 1, head.bytes());
+  }
+
   static bool is_constant(const View& chunk) {
     bool constant = true;
     for_each_row(chunk, [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {

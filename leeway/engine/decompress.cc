@@ -23,7 +23,78 @@ void fill_gap(const MutableView& gap) {
   });
 }
 
+// Beyond this, one value of a chunk is left anyway.
+constexpr unsigned kHighestLevel = 40;
+
+u64 coarse(u64 extent, unsigned level) { return (extent + (u64(1) << level) - 1) >> level; }
+
+// Decodes every 2^level-th value of a chunk to its place in `values`; reads no more than that
+// takes.
+void decompress_coarse(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal,
+                       unsigned level, bool check, void* values) {
+  constexpr size_t kMostTable = 1 + LevelTable::size(LevelTable::kMost);
+  Bytes storage;
+  const FrameHead head = stream.read_head(ordinal);
+  Reader begin(
+      stream.read_begin(ordinal, std::min<size_t>(kMostTable, head.payload_bytes), storage));
+  if (head.payload_bytes <= kMostTable || Payload(begin.get<u8>()) != Payload::levels)
+    return decompress_chunk(codec, stream, ordinal, check, values);
+  const LevelTable table = LevelTable::read(begin);
+  const size_t last = std::min<size_t>(level, table.entries.size());
+  const LevelTable::Entry& entry = table.entries[last - 1];
+  const size_t start = 1 + LevelTable::size(table.entries.size());
+  if (entry.bytes > head.payload_bytes - start) fail_corrupt("a level ends behind its chunk");
+  Bytes kept;
+  const ByteView payload = stream.read_begin(ordinal, start + entry.bytes, kept);
+  if (hash_of(payload.subspan(start)) != entry.hash) fail_corrupt("a chunk's checksum differs");
+  const Shape shape = stream.header().chunk_box(ordinal).shape;
+  codec.decompress(payload, shape.squeezed(), head.bound, values, last);
+}
+
 }  // namespace
+
+Shape preview_shape(const Header& header, unsigned level) {
+  level = std::min(level, kHighestLevel);
+  std::array<u64, kMaxRank> extents{};
+  for (size_t axis = 0; axis < header.shape.rank(); ++axis) {
+    const u64 whole = header.shape[axis] / header.chunk[axis],
+              rest = header.shape[axis] % header.chunk[axis];
+    extents[axis] = whole * coarse(header.chunk[axis], level) + coarse(rest, level);
+  }
+  return Shape(std::span<const u64>(extents.data(), header.shape.rank()));
+}
+
+void preview_with(const CodecMaker& maker, const StreamReader& stream, unsigned level,
+                  const MutableView& out, const DecompressOptions& options) {
+  const Header& header = stream.header();
+  level = std::min(level, kHighestLevel);
+  if (out.dtype != header.dtype || !(out.shape == preview_shape(header, level)))
+    fail_argument("a preview of this stream has another type or shape");
+  if (level == 0) {
+    decompress_with(maker, stream, {}, out, options);
+    return;
+  }
+  const auto codec = maker(header.recipe, header.dtype);
+  const size_t value_bytes = size_of(header.dtype);
+  Meter meter(options.execution.progress, double(stream.chunks()));
+  const unsigned threads = affordable_threads(options.execution, header.chunk.size() * value_bytes);
+  for_each_index(stream.chunks(), threads, options.execution.executor, [&](u64 ordinal) {
+    const Box box = header.chunk_box(ordinal);
+    Buffer<u64> values((size_t(box.shape.size()) * value_bytes + 7) / 8);
+    decompress_coarse(*codec, stream, ordinal, level, options.check_decoded, values.data());
+    View part(reinterpret_cast<const std::byte*>(values.data()), header.dtype, box.shape);
+    Box target;
+    std::array<u64, kMaxRank> extents{};
+    for (size_t axis = 0; axis < box.shape.rank(); ++axis) {
+      extents[axis] = coarse(box.shape[axis], level);
+      part.strides[axis] <<= level;
+      target.first[axis] = box.first[axis] / header.chunk[axis] * coarse(header.chunk[axis], level);
+    }
+    part.shape = target.shape = Shape(std::span<const u64>(extents.data(), box.shape.rank()));
+    copy(part, out.part(target));
+    meter.add(1);
+  });
+}
 
 void decompress_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal, bool check,
                       void* values) {

@@ -46,8 +46,8 @@ struct CompressOptions {
   Execution execution;
 };
 
-// The lowest and the highest value that is neither special nor a fill value: the range that relative
-// bounds refer to. Nothing if there is no such value.
+// The lowest and the highest value that is neither special nor a fill value: the range that
+// relative bounds refer to. Nothing if there is no such value.
 struct Range {
   double min = 0, max = 0;
 };
@@ -94,6 +94,15 @@ struct DecompressReport {
 LEEWAY_EXPORT DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& stream,
                                                const Index& first, const MutableView& out,
                                                const DecompressOptions& options);
+
+// What a preview at this level has for extents: in every chunk, every 2^level-th value along each
+// axis, counted from the first of the chunk.
+LEEWAY_EXPORT Shape preview_shape(const Header& header, unsigned level);
+
+// These values, just as the whole array has them, into `out`. Recipes that go from coarse to fine
+// (`small`, `smallest`) need only the first part of a chunk for that; others decode all of it.
+LEEWAY_EXPORT void preview_with(const CodecMaker& maker, const StreamReader& stream, unsigned level,
+                                const MutableView& out, const DecompressOptions& options);
 
 struct UpdateReport {
   u64 chunks = 0;         // written again

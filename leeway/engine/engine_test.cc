@@ -53,6 +53,96 @@ TEST(Engine, RegionsReadOnlyTheirChunks) {
   EXPECT_LT(source.touched() - before, stream.size() / 30);
 }
 
+// What a preview must be, taken from the whole array.
+template <class T>
+std::vector<T> coarse_of(const Array& whole, const Header& header, unsigned level) {
+  std::vector<T> values;
+  const u64 step = u64(1) << level;
+  for_each_outer(whole.shape(), 0, [&](const Index& index) {
+    u64 at = 0;
+    for (size_t axis = 0; axis < whole.shape().rank(); ++axis) {
+      if (index[axis] % header.chunk[axis] % step != 0) return;
+      at = at * whole.shape()[axis] + index[axis];
+    }
+    values.push_back(whole.as<T>()[size_t(at)]);
+  });
+  return values;
+}
+
+template <class T>
+void expect_previews(const Shape& shape, const std::string& recipe, const Shape& chunk) {
+  auto values = make_field<T>(shape, Texture::smooth);
+  if constexpr (std::is_floating_point_v<T>) values[3] = T(NAN);
+  auto options = options_for<T>(Bound::rel(1e-3));
+  options.recipe = recipe;
+  options.chunk = chunk;
+  const Bytes stream = compress(values.data(), shape, options);
+  const Array whole = decompress(stream);
+  const Header header = inspect(stream).header;
+  for (const unsigned level : {0u, 1u, 2u, 3u, 5u, 9u, 1000u}) {
+    const Array coarse = preview(stream, level);
+    const auto expected = coarse_of<T>(whole, header, std::min(level, 20u));
+    ASSERT_EQ(coarse.shape().size(), expected.size()) << recipe << " " << level;
+    EXPECT_EQ(std::memcmp(coarse.data(), expected.data(), expected.size() * sizeof(T)), 0)
+        << recipe << " " << to_string(shape) << " " << level;
+  }
+}
+
+TEST(Preview, HasTheValuesOfTheWhole) {
+  for (const char* recipe : {"small", "smallest", "balanced", "fast", "sz3-interp",
+                             "pyramid:frozen=1+linear+rans", "pyramid+linear+huffman"}) {
+    expect_previews<float>({50, 40, 37}, recipe, {});
+    expect_previews<float>({50, 40, 37}, recipe, {50, 21, 19});
+  }
+  expect_previews<double>({1, 300, 1, 301}, "small", {});
+  expect_previews<float>({100000}, "small", {});
+  expect_previews<i16>({41, 40, 43}, "small", {});
+  expect_previews<f16>({41, 40, 43}, "small", {});
+  expect_previews<float>({3, 4, 5, 6}, "small", {});
+  expect_previews<float>({17, 16, 17, 18}, "small", {});
+  expect_previews<float>({2, 17, 8, 17, 18}, "small", {});
+}
+
+TEST(Preview, ReadsAPartAndNoticesDamageInIt) {
+  const Shape shape{64, 64, 64};
+  const auto values = make_field<float>(shape, Texture::smooth);
+  auto options = options_for<float>(Bound::rel(1e-4));
+  options.recipe = "pyramid:frozen=0+linear+rans";
+  const Bytes stream = compress(values.data(), shape, options);
+  u64 last = stream.size() / 2;
+  for (const unsigned level : {1u, 2u, 3u}) {
+    const MemorySource source(stream);
+    const StreamReader reader(source);
+    Array coarse(DType::f32, preview_shape(reader.header(), level));
+    const u64 before = source.touched();
+    preview_into(reader, level, coarse.view());
+    EXPECT_LT(source.touched() - before, last) << level;
+    last = source.touched() - before;
+  }
+  const Array coarse = preview(stream, 2);
+  const MemorySource source(stream);
+  const size_t frame = size_t(StreamReader(source).offset(0));
+  Bytes damaged = stream;
+  damaged[frame + 64 + 60] ^= 1;  // in the first levels
+  EXPECT_THROW(preview(damaged, 2), Error);
+  damaged = stream;
+  damaged[frame + 64 + 3] ^= 1;  // in the table
+  EXPECT_THROW(preview(damaged, 1), Error);
+  damaged = stream;
+  damaged[stream.size() - 500] ^= 1;  // in the finest level
+  EXPECT_THROW(decompress(damaged), Error);
+  EXPECT_EQ(std::memcmp(preview(damaged, 2).data(), coarse.data(), coarse.bytes()), 0);
+}
+
+TEST(Preview, WrongTargetsAreRefused) {
+  const auto values = make_field<float>({10, 10}, Texture::smooth);
+  const Bytes stream = compress(values.data(), {10, 10}, Bound::abs(1));
+  const MemorySource source(stream);
+  Array wrong(DType::f32, {5, 4}), other(DType::f64, {5, 5});
+  EXPECT_THROW(preview_into(StreamReader(source), 1, wrong.view()), Error);
+  EXPECT_THROW(preview_into(StreamReader(source), 1, other.view()), Error);
+}
+
 TEST(Engine, WrongTargetTypeIsRefused) {
   const auto values = make_field<float>({10}, Texture::smooth);
   const Bytes stream = compress(values.data(), {10}, Bound::abs(1));

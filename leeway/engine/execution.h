@@ -36,8 +36,8 @@ class Meter {
   std::mutex mutex_;
 };
 
-// Buffers of the size of a chunk that a worker holds at its peak, and finished groups, smaller ones,
-// that wait to be written.
+// Buffers of the size of a chunk that a worker holds at its peak, and finished groups, smaller
+// ones, that wait to be written.
 inline constexpr u64 kWorkingCopies = 5 + 8;
 
 inline unsigned affordable_threads(const Execution& execution, u64 chunk_bytes) {

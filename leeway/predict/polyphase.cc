@@ -185,6 +185,25 @@ void Polyphase::merge_grid(size_t level, T* slice) const {
 }
 
 template <class T>
+void Polyphase::scatter_grid(size_t level, const T* storage, T* field) const {
+  const Part& grid = levels_[level].grid;
+  Steps steps = steps_of(natural_);
+  for (std::ptrdiff_t& step : steps) step <<= level + 1;
+  for_each_slice(natural_, [&](std::ptrdiff_t offset, size_t at) {
+    Extents index{};
+    for (size_t row = 0; row < grid.rows(); ++row) {
+      const T* from = storage + at + grid.first + row * grid.pitch;
+      T* to = field + offset;
+      for (size_t axis = 0; axis + 1 < rank_; ++axis)
+        to += std::ptrdiff_t(index[axis]) * steps[axis];
+      for (size_t i = 0; i < grid.length(); ++i) to[std::ptrdiff_t(i) * steps[rank_ - 1]] = from[i];
+      for (size_t axis = rank_ - 1; axis-- > 0 && ++index[axis] == grid.extents[axis];)
+        index[axis] = 0;
+    }
+  });
+}
+
+template <class T>
 void Polyphase::merge(T* storage, T* field) const {
   const Steps steps = steps_of(natural_);
   for_each_slice(natural_, [&](std::ptrdiff_t offset, size_t at) {
@@ -203,6 +222,7 @@ void Polyphase::merge(T* storage, T* field) const {
 #define LEEWAY_POLYPHASE(T)                                           \
   template void Polyphase::split(const T*, const Strides&, T*) const; \
   template void Polyphase::merge(T*, T*) const;                       \
+  template void Polyphase::scatter_grid(size_t, const T*, T*) const;  \
   template void Polyphase::merge_grid(size_t, T*) const;
 LEEWAY_POLYPHASE(float)
 LEEWAY_POLYPHASE(double)

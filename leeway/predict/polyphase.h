@@ -71,6 +71,9 @@ class Polyphase {
   template <class T>
   void merge(T* storage, T* field) const;
   const Strides& natural_strides() const { return natural_; }
+  // The grid of one level to the places of its values in an array in natural order.
+  template <class T>
+  void scatter_grid(size_t level, const T* storage, T* field) const;
   // The grid of one level from the classes and the grid of the next one, in one slice.
   template <class T>
   void merge_grid(size_t level, T* slice) const;

@@ -252,13 +252,14 @@ class Walk {
     expectations_.resize(learners_.size());
   }
 
-  void run() {
+  // Down to level `last`, and the grid that it makes.
+  void run(size_t last) {
     const size_t levels = layout_.levels().size();
     for_each_outer(layout_.slices(), 0, [&](const Index& index) {
       index_ = index;
       begin_level(levels > 0 ? levels - 1 : 0);
       walk_part(levels, layout_.top());
-      for (size_t l = levels; l-- > 0;) {
+      for (size_t l = levels; l-- > last;) {
         begin_level(l);
         for (const Part& part : layout_.levels()[l].classes) walk_part(l, part);
         if (l == 0) break;
@@ -553,12 +554,14 @@ class Walk {
 }  // namespace pyramid
 
 template <class C>
-void Pyramid::walk_rows(const Polyphase& layout, double step, C* numbers,
+void Pyramid::walk_rows(const Polyphase& layout, double step, size_t last, C* numbers,
                         PyramidRows<C>& rows) const {
-  std::make_unique<pyramid::Walk<C>>(*this, layout, step, numbers, rows)->run();
+  std::make_unique<pyramid::Walk<C>>(*this, layout, step, numbers, rows)->run(last);
 }
-template void Pyramid::walk_rows(const Polyphase&, double, float*, PyramidRows<float>&) const;
-template void Pyramid::walk_rows(const Polyphase&, double, double*, PyramidRows<double>&) const;
+template void Pyramid::walk_rows(const Polyphase&, double, size_t, float*,
+                                 PyramidRows<float>&) const;
+template void Pyramid::walk_rows(const Polyphase&, double, size_t, double*,
+                                 PyramidRows<double>&) const;
 
 Polyphase Pyramid::layout_of(const Shape& shape) const {
   u32 active = 0;

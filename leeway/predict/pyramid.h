@@ -76,7 +76,7 @@ struct Pyramid {
 
  private:
   template <class C>
-  LEEWAY_EXPORT void walk_rows(const Polyphase& layout, double step, C* numbers,
+  LEEWAY_EXPORT void walk_rows(const Polyphase& layout, double step, size_t last, C* numbers,
                                PyramidRows<C>& rows) const;
   LEEWAY_EXPORT Polyphase layout_of(const Shape& shape) const;
   bool unchanged_by(const Shape& shape, const Try& trial) const;
@@ -141,14 +141,22 @@ void Pyramid::walk(const View& source, Field<T> field, Visit&& visit) const {
       if constexpr (!std::is_same_v<T, C>)
         for (size_t i = 0; i < count; ++i) numbers[first + i] = C(values[i]);
     }
-    void begin_level(size_t level) override { visit.tighten(pyramid.tightening(level)); }
+    void begin_level(size_t level) override {
+      visit.tighten(pyramid.tightening(level));
+      if (layout.slices().size() == 1)
+        visit.mark(level);  // else levels are not one after the other
+    }
     void end_level(size_t level, size_t slice) override {
       layout.merge_grid(level - 1, storage + slice);
       if constexpr (!std::is_same_v<T, C>) layout.merge_grid(level - 1, numbers + slice);
     }
   } rows(*this, layout, storage.data(), numbers, special.empty() ? nullptr : special.data(), visit);
-  walk_rows<C>(layout, visit.step(), numbers, rows);
-  layout.merge(storage.data(), field.data);
+  const size_t last = std::min(visit.last_level(), layout.levels().size());
+  walk_rows<C>(layout, visit.step(), last, numbers, rows);
+  if (last > 0)
+    layout.scatter_grid(last - 1, storage.data(), field.data);
+  else
+    layout.merge(storage.data(), field.data);
 }
 
 }  // namespace leeway

@@ -32,8 +32,11 @@ Settings settings_of(const Bytes& stream) {
   constexpr std::string_view kMagic = "LWYc";
   const auto found = std::search(stream.begin(), stream.end(), kMagic.begin(), kMagic.end());
   Reader in(ByteView(stream).subspan(size_t(found - stream.begin()) + 64));
-  EXPECT_EQ(in.get<u8>(), 1);  // coded
-  in.take(in.get_varint());    // mask
+  if (const u8 kind = in.get<u8>(); kind == 4)
+    in.take(12 * in.get<u8>());  // levels
+  else
+    EXPECT_EQ(kind, 1);      // coded
+  in.take(in.get_varint());  // mask
   EXPECT_EQ(in.get_varint(), 3u);
   const u8 frozen = in.get<u8>(), tight = in.get<u8>(), taps = in.get<u8>();
   return {frozen, tight, taps};

@@ -101,6 +101,9 @@ struct ChunkReport {
   double max_error = 0;
   u64 special = 0;  // NaN, infinities, fill values
   u64 exact = 0;    // other values kept bit for bit because no code reached them
+  // How many bytes of the body hold every second value along all axes, every fourth, and so on;
+  // empty if nobody knows.
+  std::vector<size_t> levels{};
 };
 
 template <class T>
@@ -116,7 +119,12 @@ struct Pipeline {
     Writer coded, packable;
     Writer& body = lossless.empty() ? out : packable;
     coded.reserve(field.values().size_bytes() / 2);
-    const ChunkReport report = reduce(chunk, field, bound, mask, body, *sink(field.size(), coded));
+    const size_t start = body.size();
+    const auto codes = sink(field.size(), coded);
+    ChunkReport report = reduce(chunk, field, bound, mask, body, *codes);
+    if (lossless.empty() && preprocessors.empty())
+      for (const size_t bytes : codes->marks())
+        report.levels.push_back(body.size() - start + bytes);
     body.put_bytes(coded.bytes());
     if (!lossless.empty()) pack(std::move(packable), out);
     return report;
@@ -129,7 +137,9 @@ struct Pipeline {
     return reduce(view_of(field.data, field.shape), field, bound, mask, body, nowhere);
   }
 
-  void decompress(ByteView packed, double bound, Field<T> field) const {
+  // With a last level above 0, a part of the body will do (ChunkReport::levels), and only every
+  // 2^level-th value along all axes is sure to be there.
+  void decompress(ByteView packed, double bound, Field<T> field, size_t last_level = 0) const {
     // No stage makes a chunk larger than this on purpose.
     const size_t limit = 64 * (field.size() + 1024);
     Writer unpacked;
@@ -151,7 +161,7 @@ struct Pipeline {
       else
         return encoder->source64(body, field.size());
     }();
-    transform->backward(field, bound, *source, exact, side);
+    transform->backward(field, bound, *source, exact, side, last_level);
     body.expect_end();
     side.expect_end();
     for (size_t i = preprocessors.size(); i-- > 0;) {

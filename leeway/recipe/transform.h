@@ -30,8 +30,9 @@ class Transform {
   virtual double forward(const View& source, Field<T> field, double bound,
                          std::span<const u8> special, CodeSink<Code<T>>& codes, Patches<T>& exact,
                          Writer& side) const = 0;
+  // With a last level above 0, values of finer levels may be left out.
   virtual void backward(Field<T> field, double bound, CodeSource<Code<T>>& codes,
-                        const Patches<T>& exact, Reader& side) const = 0;
+                        const Patches<T>& exact, Reader& side, size_t last_level) const = 0;
   // How many values a chunk should have; 0: no matter.
   virtual u64 chunk_values() const { return 0; }
 };
@@ -76,7 +77,7 @@ class Dual final : public Transform<T> {
   }
 
   void backward(Field<T> field, double bound, CodeSource<Code<T>>& source, const Patches<T>& exact,
-                Reader& side) const override {
+                Reader& side, size_t) const override {
     Buffer<Code<T>> codes(field.size());
     const Field<Unsigned> values = integers(codes, field.shape);
     const auto grid = quantizer_.template at<T>(bound);
@@ -211,8 +212,8 @@ class Feedback final : public Transform<T> {
     return visit.max_error;
   }
   void backward(Field<T> field, double bound, CodeSource<Code<T>>& source, const Patches<T>& exact,
-                Reader& side) const override {
-    Recover visit(quantizer_, bound, source, field.size(), exact);
+                Reader& side, size_t last_level) const override {
+    Recover visit(quantizer_, bound, source, field.size(), exact, last_level);
     if constexpr (SettledPredictor<P>)
       predictor_.read(field.shape, side).walk(field, visit);
     else
@@ -233,6 +234,8 @@ class Feedback final : public Transform<T> {
     double step() const requires requires(const Grid& g) { g.step; }
     { return double(grid.step); }
     void tighten(double factor) { grid = quantizer.template at<T>(bound * factor); }
+    void mark(size_t) {}
+    size_t last_level() const { return 0; }
     // Says whether the value has a code. A special one has code 0, whatever is predicted: decoded
     // data compressed again must take the same way.
     bool quantize(T& value, Predicted<T> predicted, Code<T>& code, bool is_special) const {
@@ -260,6 +263,7 @@ class Feedback final : public Transform<T> {
 
     bool decodes() const { return false; }
     const u8* special_values() const { return special.empty() ? nullptr : special.data(); }
+    void mark(size_t level) { sink.mark(level); }
     void point(T& value, Predicted<T> predicted) {
       keep(value, predicted, codes[waiting], !special.empty() && special[done]);
       if (++waiting == kMostCodes) flush();
@@ -306,9 +310,11 @@ class Feedback final : public Transform<T> {
     size_t remaining;  // in the source
     Buffer<T> exact;   // in the order of the walk
     size_t next = 0, filled = 0;
+    size_t last;
 
-    Recover(const Q& q, double e, CodeSource<Code<T>>& s, size_t size, const Patches<T>& patches)
-        : Visitor(q, e), source(s), remaining(size) {
+    Recover(const Q& q, double e, CodeSource<Code<T>>& s, size_t size, const Patches<T>& patches,
+            size_t last_level)
+        : Visitor(q, e), source(s), remaining(size), last(last_level) {
       if (patches.count() == 0) return;
       exact = Buffer<T>(size);
       std::ranges::fill(exact, T());
@@ -316,6 +322,7 @@ class Feedback final : public Transform<T> {
     }
 
     bool decodes() const { return true; }
+    size_t last_level() const { return last; }
     const u8* special_values() const { return nullptr; }
     void point(T& value, Predicted<T> predicted) {
       if (next == filled) {

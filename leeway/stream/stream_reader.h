@@ -30,6 +30,10 @@ class LEEWAY_EXPORT StreamReader {
   // Throws if the chunk is damaged or missing. The payload may live in `storage`.
   Chunk read_chunk(u64 ordinal, Bytes& storage) const;
   FrameHead read_head(u64 ordinal) const;
+  // The first bytes of a chunk's payload, unchecked.
+  ByteView read_begin(u64 ordinal, size_t bytes, Bytes& storage) const {
+    return source_.read(offset(ordinal) + kFrameHeadBytes, bytes, storage);
+  }
 
   // For writing chunks again: where they are, and the parts of the tail. The tail must be whole.
   u64 offset(u64 ordinal) const { return offsets_.at(size_t(ordinal)); }

@@ -22,7 +22,7 @@ import numpy as np
 
 from . import _native
 
-__all__ = ["Info", "Verification", "advise", "compare", "compress", "decompress", "inspect", "recipes", "region", "verify"]
+__all__ = ["Info", "Verification", "advise", "compare", "compress", "decompress", "inspect", "preview", "recipes", "region", "verify"]
 __version__: str = _native.version()
 
 Stream = Union[bytes, bytearray, memoryview, np.ndarray, str, os.PathLike]
@@ -165,6 +165,15 @@ def region(stream: Stream, selection: Any, *, threads: int | None = None) -> np.
     result, target, as_type = _result(opened, shape, None)
     opened.read(first, target, as_type, threads or _default_threads())
     return result[tuple(rest)]
+
+
+def preview(stream: Stream, level: int, *, threads: int | None = None) -> np.ndarray:
+    """A coarse picture: in every chunk, every 2**level-th value along each axis, just as the whole array has it. Streams of the
+    recipes "small" and "smallest" are read only as far as that takes."""
+    opened = _open(stream)
+    result, target, as_type = _result(opened, opened.preview_shape(level), None)
+    opened.preview(level, target, as_type, threads or _default_threads())
+    return result
 
 
 @dataclasses.dataclass(frozen=True)

@@ -45,6 +45,19 @@ def test_json_of_compress(leeway, field):
     assert report["seconds"] > 0
 
 
+def test_a_coarse_picture_reads_a_part_of_the_stream(leeway):
+    leeway("sample", "turbulence", "--shape", "128x128x128")
+    leeway("compress", "turbulence_128x128x128.f32", "--rel", "1e-3", "--preset", "small", "-o", "a.lwy")
+    leeway("decompress", "a.lwy", "-o", "whole.npy")
+    report = leeway.json("decompress", "a.lwy", "--level", "1", "-o", "coarse.npy")
+    assert report["shape"] == [64, 64, 64] and report["stream_bytes_read"] < report["stream_bytes"] / 3
+    whole = np.load(leeway.folder / "whole.npy")
+    assert np.array_equal(np.load(leeway.folder / "coarse.npy"), whole[::2, ::2, ::2])
+    assert "every value 4 apart" in leeway("decompress", "a.lwy", "--level", "2", "-o", "coarser.npy")
+    assert np.array_equal(np.load(leeway.folder / "coarser.npy"), whole[::4, ::4, ::4])
+    leeway.fails(2, "decompress", "a.lwy", "--level", "1", "--region", "0,:,:", "-o", "b.npy")
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">f4", ">i2"])
 def test_npy_of_every_type_and_order(leeway, dtype):
     rng = np.random.default_rng(1)

@@ -66,7 +66,12 @@ def test_all_floating_variables_and_back(leeway, netcdf):
     assert said["t"]["compressed"] and said["t"]["bound"]["absolute"] == 0.01 and said["t"]["special_values"] > 128
     assert not said["p"]["compressed"] and "largest error" in leeway("inspect", "out.nc")
 
+    for entry in leeway.json("verify", "out.nc", "--against", netcdf):
+        assert entry["verified"] and 0 < entry["max_error"] <= 0.01 and entry["special_mismatches"] == 0
+    assert "largest error" in leeway("verify", "out.nc:t")
+
     leeway("decompress", "out.nc", "-o", "plain.nc")
+    assert "no variable that leeway" in leeway.fails(2, "verify", "plain.nc")
     with h5py.File(leeway.folder / "plain.nc") as file:
         assert not file["t"]._filters
     plain = contents(leeway.folder / "plain.nc")
@@ -120,6 +125,26 @@ def test_plain_hdf5_with_links(leeway):
         assert isinstance(file.get("soft", getlink=True), h5py.SoftLink)
         assert file["deep"].attrs["note"] == "text" and file["scalar"][()] == 3 and file["empty"].shape == (0, 4)
         assert file["pairs"].dtype.names == ("a", "b")
+
+
+def test_verify_finds_other_data(leeway):
+    for name, offset in [("a.h5", 0), ("b.h5", 1)]:
+        with h5py.File(leeway.folder / name, "w") as file:
+            file["t"] = wave() + np.float32(offset)
+    leeway("compress", "a.h5", "--abs", "0.01", "-o", "out.h5")
+    leeway("verify", "out.h5", "--against", "a.h5")
+    assert leeway.run("verify", "out.h5", "--against", "b.h5").returncode == 3
+
+
+def test_references_are_not_lost(leeway):
+    with h5py.File(leeway.folder / "in.h5", "w") as file:
+        file["t"] = wave()
+        file.create_dataset("to", data=[file["t"].ref], dtype=h5py.ref_dtype)
+    assert "references" in leeway.fails(1, "compress", "in.h5:t", "--abs", "0.01", "-o", "out.h5")
+    with h5py.File(leeway.folder / "in.h5", "w") as file:
+        file["t"] = wave()
+        file.attrs["to"] = file["t"].ref
+    assert "references" in leeway.fails(1, "compress", "in.h5:t", "--abs", "0.01", "-o", "out.h5")
 
 
 def test_complaints(leeway, netcdf):

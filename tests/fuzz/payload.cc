@@ -17,11 +17,13 @@ extern "C" int LLVMFuzzerTestOneInput(const leeway::u8* data, size_t size) {
   }();
   if (size < 3) return 0;
   const DType dtype = DType(1 + data[0] % 12);
+  const size_t last_level = data[0] / 12 % 4;
   const Shape shape = kShapes[data[1] % std::size(kShapes)];
   const Recipe& recipe = recipes[data[2] % recipes.size()];
   std::vector<u64> values(size_t(shape.size()));
   try {
-    make_codec(recipe, dtype)->decompress({data + 3, size - 3}, shape, 0.125, values.data());
+    make_codec(recipe, dtype)
+        ->decompress({data + 3, size - 3}, shape, 0.125, values.data(), last_level);
   } catch (const Error&) {
   }
   return 0;

@@ -137,5 +137,6 @@ int main(int argc, char** argv) {
   make<i16>(folder, "interp:cubic=0,reverse=1,alpha=1.5,beta=3+linear+huffman", {20, 31},
             Bound::abs(3.5), false);
   make<float>(folder, "linear+lorenzo+rans", {9, 10, 60}, coarse, true);
+  make<u8>(folder, "small", {41, 40, 40}, Bound::abs(8), false);  // large enough for levels
   return 0;
 }

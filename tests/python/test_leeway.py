@@ -91,6 +91,15 @@ def test_regions():
         leeway.region(stream, np.s_[[1, 2]])
 
 
+def test_previews():
+    values = field((70, 60, 50)).cumsum(axis=0).astype("f4")
+    for recipe in ["small", "balanced"]:
+        stream = leeway.compress(values, rel=1e-3, recipe=recipe, chunk=values.shape)
+        whole = leeway.decompress(stream)
+        for level in [0, 1, 2, 5]:
+            assert np.array_equal(leeway.preview(stream, level), whole[(slice(None, None, 2**level),) * 3])
+
+
 def test_files_and_memory_given(tmp_path):
     values = field((200, 100, 50))
     path = tmp_path / "a.lwy"
