@@ -583,15 +583,20 @@ struct Tightness {
 };
 constexpr Tightness kTightness[] = {{1, 1}, {1.25, 2}, {1.5, 3}};
 
-// About so many values of the middle of an array, all of short axes.
+// About so many values of the middle of an array, all of short axes. With more than three axes, the
+// two fastest stay long enough to be interpolated along: tiny slices would speak against slices.
 Sample sample_of(const Shape& shape, u64 values) {
+  const u64 long_enough = values > 65536 ? 64 : 32;
   Sample sample;
   std::array<u64, kMaxRank> extents{};
   std::ranges::copy(shape.extents(), extents.begin());
   const std::span<u64> used = std::span(extents).first(shape.rank());
+  const std::span<u64> slow = used.first(shape.rank() > 3 ? shape.rank() - 2 : 0);
   while (Shape(std::span<const u64>(used)).size() > values) {
-    u64& longest = *std::ranges::max_element(used);
-    longest = (longest + 1) / 2;
+    auto longest = std::ranges::max_element(used);
+    if (*longest <= long_enough && std::ranges::any_of(slow, [](u64 n) { return n > 1; }))
+      longest = std::ranges::max_element(slow);
+    *longest = (*longest + 1) / 2;
   }
   for (size_t axis = 0; axis < shape.rank(); ++axis) {
     sample.first[axis] = (shape[axis] - extents[axis]) / 2;
