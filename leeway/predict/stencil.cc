@@ -79,9 +79,15 @@ std::vector<Tap> taps_near(const Polyphase& layout, size_t level, const Part& pa
       taps.push_back(tap);
     });
   });
-  std::ranges::stable_sort(taps, {}, &Tap::distance);
-  if (taps.size() > most) taps.resize(most);
-  return taps;
+  // The nearest; of equally near ones, those found first.
+  std::vector<std::pair<i64, size_t>> order;
+  order.reserve(taps.size());
+  for (size_t i = 0; i < taps.size(); ++i) order.emplace_back(taps[i].distance, i);
+  const size_t count = std::min(most, order.size());
+  std::ranges::partial_sort(order, order.begin() + std::ptrdiff_t(count));
+  std::vector<Tap> nearest;
+  for (size_t i = 0; i < count; ++i) nearest.push_back(taps[order[i].second]);
+  return nearest;
 }
 
 }  // namespace leeway
