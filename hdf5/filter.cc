@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "hdf5/parameters.h"
+#include "leeway/core/byte_order.h"
 #include "leeway/hdf5.h"
 #include "leeway/leeway.hpp"
 
@@ -101,11 +102,6 @@ Shape shape_of(const leeway_h5_host& host, hid_t space) {
     shape.erase(shape.begin());
   }
   return Shape(std::span<const u64>(shape));
-}
-
-void swap_bytes(void* values, size_t bytes, size_t width) {
-  auto* data = static_cast<u8*>(values);
-  for (size_t i = 0; i + width <= bytes; i += width) std::reverse(data + i, data + i + width);
 }
 
 // The fill value that the dataset was given, if any.

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <charconv>
 
+#include "leeway/core/byte_order.h"
 #include "tools/h5.h"
 
 namespace leeway::cli {
@@ -109,9 +110,7 @@ ArrayFile open_npy(const std::string& path, std::shared_ptr<MappedFile> file,
     result.array = std::make_shared<Array>(header.dtype, header.shape);
     const MutableView target = result.array->view();
     copy(result.view, target);
-    const size_t width = size_of(header.dtype);
-    for (u64 i = 0; i < result.array->bytes(); i += width)
-      std::reverse(target.data + i, target.data + i + width);
+    swap_bytes(target.data, size_t(result.array->bytes()), size_of(header.dtype));
     result.view = View(target.data, header.dtype, header.shape);
   }
   return result;
@@ -129,9 +128,7 @@ ArrayFile open_stream(std::shared_ptr<MappedFile> file) {
 ArrayFile open_variable(const h5::Address& address) {
   const h5::File file(address.path, address.names);
   if (address.names.size() != 1) {
-    std::string known;
-    for (const std::string& name : file.arrays()) known += (known.empty() ? "" : ", ") + name;
-    fail_argument("name one variable: " + address.path + ":NAME; there are " + known);
+    fail_argument("name one variable: " + address.path + ":NAME; there are " + file.list());
   }
   auto array = std::make_shared<Array>(file.variable(address.names[0]).read());
   return {View(array->data(), array->dtype(), array->shape()), nullptr, array};

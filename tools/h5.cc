@@ -97,6 +97,29 @@ Shape shape_of(hid_t dataset, const std::string& name) {
   return Shape(std::span<const u64>(std::vector<u64>(extents, extents + rank)));
 }
 
+// A part of a dataset, in the file and as it lies in memory.
+struct Selection {
+  Handle file, memory;
+  Selection(hid_t dataset, const Box& part)
+      : file(H5Dget_space(dataset), H5Sclose), memory(H5Screate(H5S_SCALAR), H5Sclose) {
+    const size_t rank = part.shape.rank();
+    if (rank == 0) return;
+    const std::vector<hsize_t> first(part.first.begin(), part.first.begin() + std::ptrdiff_t(rank)),
+        count(part.shape.extents().begin(), part.shape.extents().end());
+    H5Sselect_hyperslab(file, H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr);
+    memory = Handle(H5Screate_simple(int(rank), count.data(), nullptr), H5Sclose);
+  }
+};
+
+// A new scalar attribute, in the place of an old one.
+Handle make_attribute(hid_t object, const std::string& name, hid_t type) {
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  if (H5Aexists(object, name.c_str()) > 0) H5Adelete(object, name.c_str());
+  return Handle(checked(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                        "cannot write an attribute"),
+                H5Aclose);
+}
+
 // The numbers of an attribute; nothing if it is missing or not a number.
 std::vector<double> numbers_of(hid_t object, const char* name) {
   if (H5Aexists(object, name) <= 0) return {};
@@ -185,19 +208,20 @@ double Variable::unit() const {
 
 Array Variable::read(const Box& part) const {
   Array array(dtype_, part.shape);
-  const size_t rank = part.shape.rank();
-  const Handle space(H5Dget_space(dataset_), H5Sclose);
-  const std::vector<hsize_t> first(part.first.begin(), part.first.begin() + std::ptrdiff_t(rank)),
-      count(part.shape.extents().begin(), part.shape.extents().end());
-  Handle memory(H5Screate(H5S_SCALAR), H5Sclose);
-  if (rank > 0) {
-    H5Sselect_hyperslab(space, H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr);
-    memory = Handle(H5Screate_simple(int(rank), count.data(), nullptr), H5Sclose);
-  }
-  if (array.bytes() > 0)
-    checked(H5Dread(dataset_, memory_type(dtype_), memory, space, H5P_DEFAULT, array.view().data),
-            "cannot read '" + name_ + "'");
+  if (array.bytes() == 0) return array;
+  const Selection selected(dataset_, part);
+  checked(H5Dread(dataset_, memory_type(dtype_), selected.memory, selected.file, H5P_DEFAULT,
+                  array.view().data),
+          "cannot read '" + name_ + "'");
   return array;
+}
+
+void Variable::write(const Box& part, const Array& values) const {
+  if (values.bytes() == 0) return;
+  const Selection selected(dataset_, part);
+  checked(H5Dwrite(dataset_, memory_type(dtype_), selected.memory, selected.file, H5P_DEFAULT,
+                   values.data()),
+          "cannot write '" + name_ + "'");
 }
 
 void Variable::for_each_part(u64 thickness,
@@ -273,13 +297,16 @@ std::vector<std::string> File::arrays() const {
   return names;
 }
 
+std::string File::list() const {
+  std::string known;
+  for (const std::string& array : arrays()) known += (known.empty() ? "" : ", ") + array;
+  return known.empty() ? "none" : known;
+}
+
 Variable File::variable(const std::string& name) const {
   if (H5Lexists(file_, name.c_str(), H5P_DEFAULT) <= 0) {
     H5Eclear2(H5E_DEFAULT);
-    std::string known;
-    for (const std::string& array : arrays()) known += (known.empty() ? "" : ", ") + array;
-    fail_argument("'" + path_ + "' has no variable '" + name + "'; there are " +
-                  (known.empty() ? "none" : known));
+    fail_argument("'" + path_ + "' has no variable '" + name + "'; there are " + list());
   }
   return Variable(file_, name);
 }
@@ -314,24 +341,13 @@ Stored inspect_stored(const Variable& variable) {
 }
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text) {
-  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose), space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type, std::max<size_t>(text.size(), 1));
-  if (H5Aexists(object, name.c_str()) > 0) H5Adelete(object, name.c_str());
-  const Handle attribute(
-      checked(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
-              "cannot write an attribute"),
-      H5Aclose);
-  H5Awrite(attribute, type, text.c_str());
+  H5Awrite(make_attribute(object, name, type), type, text.c_str());
 }
 
 void write_attribute(hid_t object, const std::string& name, double value) {
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  if (H5Aexists(object, name.c_str()) > 0) H5Adelete(object, name.c_str());
-  const Handle attribute(
-      checked(H5Acreate2(object, name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT),
-              "cannot write an attribute"),
-      H5Aclose);
-  H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value);
+  H5Awrite(make_attribute(object, name, H5T_IEEE_F64LE), H5T_NATIVE_DOUBLE, &value);
 }
 
 }  // namespace leeway::cli::h5

@@ -73,6 +73,7 @@ class Variable {
   // The values of a part, in the byte order of this machine.
   Array read(const Box& part) const;
   Array read() const { return read({{}, shape_}); }
+  void write(const Box& part, const Array& values) const;
   // Calls f for parts along the first axis of about 128 MB, whole multiples of `thickness`.
   void for_each_part(u64 thickness, const std::function<void(const Box&, const Array&)>& f) const;
   std::optional<Shape> chunk() const;
@@ -105,6 +106,7 @@ class File {
   explicit File(const std::string& path, const std::vector<std::string>& names = {});
   hid_t id() const { return file_; }
   Variable variable(const std::string& name) const;  // says which ones there are if there is none
+  std::string list() const;                          // their names, for messages
   // The paths of all datasets of integers or floating-point numbers, with at least one axis.
   std::vector<std::string> arrays() const;
 
@@ -130,10 +132,10 @@ struct Stored {
 Stored inspect_stored(const Variable& variable);
 
 // Copies everything of a file; the variables of the plans are written anew. `done` is told after
-// each of them and may add attributes.
+// each of them which plan it was, and may add attributes.
 void copy_file(const File& from, const std::string& to,
                const std::vector<std::pair<std::string, Plan>>& plans,
-               const std::function<void(const Variable& written)>& done);
+               const std::function<void(size_t plan, const Variable& written)>& done);
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
 void write_attribute(hid_t object, const std::string& name, double value);

@@ -31,6 +31,14 @@ bool has_references(hid_t object) {
   return H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, look, nullptr) > 0;
 }
 
+void refuse_references(hid_t object, const std::string& path) {
+  if (has_references(object))
+    throw Error(
+        Errc::unsupported,
+        "'" + path +
+            "' holds references to other objects, which a copy would lose; h5repack keeps them");
+}
+
 void copy_attributes(hid_t from, hid_t to) {
   const auto copy_one = [](hid_t source, const char* name, const H5A_info_t*,
                            void* target) -> herr_t {
@@ -38,7 +46,6 @@ void copy_attributes(hid_t from, hid_t to) {
     if (is_scale_link(name) || H5Aexists(to_object, name) > 0) return 0;
     const Handle attribute(H5Aopen(source, name, H5P_DEFAULT), H5Aclose);
     const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
-    if (H5Tdetect_class(type, H5T_REFERENCE) > 0) return -1;
     std::vector<u8> value(H5Aget_storage_size(attribute) +
                           size_t(std::max<hssize_t>(1, H5Sget_simple_extent_npoints(space))) *
                               H5Tget_size(type));
@@ -50,18 +57,17 @@ void copy_attributes(hid_t from, hid_t to) {
     H5Dvlen_reclaim(type, space, H5P_DEFAULT, value.data());
     return 0;
   };
-  checked(
-      H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, copy_one, &to),
-      "cannot copy an attribute; references to other objects would be lost, h5repack keeps them");
+  checked(H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, copy_one, &to),
+          "cannot copy an attribute");
 }
 
 class Copy {
  public:
   Copy(const File& from, const std::string& to,
        const std::vector<std::pair<std::string, Plan>>& plans,
-       const std::function<void(const Variable&)>& done)
-      : from_(from.id()), done_(done) {
-    for (const auto& [name, plan] : plans) plans_[without_slash(name)] = &plan;
+       const std::function<void(size_t, const Variable&)>& done)
+      : from_(from.id()), plans_(plans), done_(done) {
+    for (size_t i = 0; i < plans.size(); ++i) planned_[without_slash(plans[i].first)] = i;
     const Handle fcpl(H5Fget_create_plist(from_), H5Pclose);
     // netCDF asks for links and attributes in the order of their creation.
     to_ = Handle(checked(H5Fcreate(to.c_str(), H5F_ACC_TRUNC, fcpl, H5P_DEFAULT),
@@ -72,6 +78,7 @@ class Copy {
   void run() {
     const Handle from(H5Gopen2(from_, "/", H5P_DEFAULT), H5Gclose),
         to(H5Gopen2(to_, "/", H5P_DEFAULT), H5Gclose);
+    refuse_references(from, "/");
     group(from, to, "");
     attach_scales();
     checked(H5Fflush(to_, H5F_SCOPE_GLOBAL), "cannot write the file");
@@ -125,6 +132,7 @@ class Copy {
       return;
     }
     copied_[object.addr] = path;
+    refuse_references(Handle(H5Oopen(from, name, H5P_DEFAULT), H5Oclose), path);
     if (object.type == H5O_TYPE_GROUP) {
       const Handle source(H5Gopen2(from, name, H5P_DEFAULT), H5Gclose);
       const Handle gcpl(H5Gget_create_plist(source), H5Pclose);
@@ -132,9 +140,9 @@ class Copy {
                                   "cannot make '" + path + "'"),
                           H5Gclose);
       group(source, target, path + "/");
-    } else if (const auto plan = plans_.find(path);
-               object.type == H5O_TYPE_DATASET && plan != plans_.end()) {
-      write_anew(Variable(from, name), to, name, *plan->second);
+    } else if (const auto plan = planned_.find(path);
+               object.type == H5O_TYPE_DATASET && plan != planned_.end()) {
+      write_anew(Variable(from, name), to, name, plan->second);
     } else {
       as_it_is(from, to, name, path);
     }
@@ -164,11 +172,6 @@ class Copy {
 
   void as_it_is(hid_t from, hid_t to, const char* name, const std::string& path) {
     if (copy_strings(from, to, name)) return;
-    if (const Handle source(H5Oopen(from, name, H5P_DEFAULT), H5Oclose); has_references(source))
-      throw Error(
-          Errc::unsupported,
-          "'" + path +
-              "' holds references to other objects, which a copy would lose; h5repack keeps them");
     const Handle ocpypl(H5Pcreate(H5P_OBJECT_COPY), H5Pclose);
     H5Pset_copy_object(ocpypl, H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG);
     checked(H5Ocopy(from, name, to, name, ocpypl, H5P_DEFAULT), "cannot copy '" + path + "'");
@@ -177,7 +180,8 @@ class Copy {
       if (H5Aexists(copy, link) > 0) H5Adelete(copy, link);
   }
 
-  void write_anew(const Variable& source, hid_t to, const char* name, const Plan& plan) {
+  void write_anew(const Variable& source, hid_t to, const char* name, size_t number) {
+    const Plan& plan = plans_[number].second;
     const Handle type(H5Dget_type(source.id()), H5Tclose),
         space(H5Dget_space(source.id()), H5Sclose);
     const Handle old(H5Dget_create_plist(source.id()), H5Pclose), dcpl(H5Pcopy(old), H5Pclose);
@@ -194,26 +198,11 @@ class Copy {
                          H5Dclose);
     copy_attributes(source.id(), dataset);
     for (const auto& [key, text] : plan.attributes) write_attribute(dataset, key, text);
-    source.for_each_part(plan.chunk[0], [&](const Box& part, const Array& values) {
-      write_part(dataset, source, part, values);
-    });
+    const Variable written(to, name);
+    source.for_each_part(
+        plan.chunk[0], [&](const Box& part, const Array& values) { written.write(part, values); });
     H5Dflush(dataset);
-    if (done_) done_(Variable(to, name));
-  }
-
-  static void write_part(hid_t dataset, const Variable& source, const Box& part,
-                         const Array& values) {
-    const Handle space(H5Dget_space(dataset), H5Sclose);
-    const size_t rank = part.shape.rank();
-    const std::vector<hsize_t> first(part.first.begin(), part.first.begin() + std::ptrdiff_t(rank)),
-        count(part.shape.extents().begin(), part.shape.extents().end());
-    if (values.bytes() == 0) return;
-    H5Sselect_hyperslab(space, H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr);
-    const Handle memory(H5Screate_simple(int(rank), count.data(), nullptr), H5Sclose);
-    const Handle type(H5Dget_type(source.id()), H5Tclose),
-        native(H5Tget_native_type(type, H5T_DIR_ASCEND), H5Tclose);
-    checked(H5Dwrite(dataset, native, memory, space, H5P_DEFAULT, values.data()),
-            "cannot write '" + source.name() + "'");
+    if (done_) done_(number, written);
   }
 
   // Every dataset is given the scales that the original has.
@@ -242,8 +231,9 @@ class Copy {
 
   hid_t from_;
   Handle to_;
-  const std::function<void(const Variable&)>& done_;
-  std::map<std::string, const Plan*> plans_;
+  const std::vector<std::pair<std::string, Plan>>& plans_;
+  const std::function<void(size_t, const Variable&)>& done_;
+  std::map<std::string, size_t> planned_;  // plans by path
   std::map<haddr_t, std::string> copied_;  // objects by their place in the original
 };
 
@@ -251,7 +241,7 @@ class Copy {
 
 void copy_file(const File& from, const std::string& to,
                const std::vector<std::pair<std::string, Plan>>& plans,
-               const std::function<void(const Variable& written)>& done) {
+               const std::function<void(size_t plan, const Variable& written)>& done) {
   Copy(from, to, plans, done).run();
 }
 

@@ -43,12 +43,13 @@ OwnBound parse_own_bound(const std::string& text) {
 // One variable with what is asked of it. Packed integers are bounded in the unit they stand for.
 struct Task {
   Variable variable;
-  CompressOptions options;
+  Bound asked;              // in that unit
+  CompressOptions options;  // with the bound of the stored numbers
 };
 
-CompressOptions options_for(const Variable& variable, CompressOptions options, const Bound& bound) {
+CompressOptions options_for(const Variable& variable, CompressOptions options, const Bound& asked) {
   options.bound = {};
-  for (const Limit& limit : bound.limits())
+  for (const Limit& limit : asked.limits())
     options.bound.add(limit.kind, limit.kind == BoundKind::abs || limit.kind == BoundKind::l2
                                       ? limit.value / variable.unit()
                                       : limit.value);
@@ -83,9 +84,9 @@ std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked)
     if (found == own.end() && !general)
       fail_argument("'" + name + "' needs a bound: --variable " + name +
                     "=abs:E, or --abs E for all");
-    CompressOptions options = options_for(variable, asked.options,
-                                          found == own.end() ? asked.options.bound : found->bound);
-    tasks.push_back({std::move(variable), std::move(options)});
+    const Bound& bound = found == own.end() ? asked.options.bound : found->bound;
+    CompressOptions options = options_for(variable, asked.options, bound);
+    tasks.push_back({std::move(variable), bound, std::move(options)});
   }
   return tasks;
 }
@@ -128,15 +129,6 @@ void report(const std::vector<Outcome>& outcomes, bool as_json, bool quiet) {
   }
 }
 
-Bound in_unit(const Bound& bound, double unit) {
-  Bound result;
-  for (const Limit& limit : bound.limits())
-    result.add(limit.kind, limit.kind == BoundKind::abs || limit.kind == BoundKind::l2
-                               ? limit.value * unit
-                               : limit.value);
-  return result;
-}
-
 Outcome to_stream(const Task& task, const std::string& path, bool force) {
   const Array values = task.variable.read();
   OutputFile out(path, force);
@@ -152,7 +144,7 @@ Outcome to_stream(const Task& task, const std::string& path, bool force) {
           made.abs_bound * unit,
           made.statement.max_error * unit,
           made.statement.special,
-          in_unit(task.options.bound, unit)};
+          task.asked};
 }
 
 // The bound as the filter takes it: absolute. What refers to the range is resolved here.
@@ -195,7 +187,7 @@ Shape chunk_for(const Variable& variable, const Shape& asked) {
 // Under a temporary name until it is complete.
 class Replacement {
  public:
-  Replacement(const std::string& path, bool force) : out_(path, force), path_(path) {
+  Replacement(const std::string& path, bool force) : out_(path, force) {
     if (!out_.can_map()) fail_argument("'" + path + "' cannot hold an HDF5 file");
   }
   const std::string& temporary() const { return out_.temporary(); }
@@ -203,7 +195,6 @@ class Replacement {
 
  private:
   OutputFile out_;
-  std::string path_;
 };
 
 std::vector<Outcome> to_container(const h5::File& file, const std::vector<Task>& tasks,
@@ -219,29 +210,28 @@ std::vector<Outcome> to_container(const h5::File& file, const std::vector<Task>&
     for (const double fill : task.options.fills)
       if (std::ranges::find(parameters.fills, fill) == parameters.fills.end())
         parameters.fills.push_back(fill);
-    const double unit = task.variable.unit();
-    const Bound bound = in_unit(task.options.bound, unit);
     plans.emplace_back(
         task.variable.name(),
-        h5::Plan{parameters,
-                 chunk_for(task.variable, task.options.chunk),
-                 {{"lossy_compression", parameters.abs > 0 ? "leeway: error-bounded compression"
-                                                           : "leeway: lossless compression"},
-                  {"lossy_compression_bound", parameters.abs > 0 ? to_string(bound) : "lossless"},
-                  {"lossy_compression_version", version()}}});
+        h5::Plan{
+            parameters,
+            chunk_for(task.variable, task.options.chunk),
+            {{"lossy_compression", parameters.abs > 0 ? "leeway: error-bounded compression"
+                                                      : "leeway: lossless compression"},
+             {"lossy_compression_bound", parameters.abs > 0 ? to_string(task.asked) : "lossless"},
+             {"lossy_compression_version", version()}}});
   }
   // The filter is set up by its environment, as in every other program.
   ::setenv("LEEWAY_NUM_THREADS", std::to_string(asked.options.execution.threads).c_str(), 1);
   std::vector<Outcome> outcomes;
-  h5::copy_file(file, out.temporary(), plans, [&](const Variable& written) {
-    const Task& task = tasks[outcomes.size()];
+  h5::copy_file(file, out.temporary(), plans, [&](size_t plan, const Variable& written) {
+    const Task& task = tasks[plan];
     const h5::Stored stored = h5::inspect_stored(written);
     const double unit = written.unit();
     h5::write_attribute(written.id(), "lossy_compression_maximum_error", stored.max_error * unit);
     outcomes.push_back({task.variable.name(), asked.output, stored.recipe,
                         written.shape().size() * size_of(written.dtype()), stored.stream_bytes,
                         stored.abs_bound * unit, stored.max_error * unit, stored.special,
-                        in_unit(task.options.bound, unit)});
+                        task.asked});
     if (asked.options.execution.progress)
       asked.options.execution.progress(double(outcomes.size()) / double(tasks.size()));
   });
@@ -274,17 +264,8 @@ void CompressVariables::run() const {
   if (!needed.empty())
     for (const std::string& text : own_bounds) needed.push_back(parse_own_bound(text).name);
   const h5::File file(input.path, needed);
-  std::vector<Task> tasks = tasks_of(file, *this);
-  if (container) {
-    // In the order in which they will be written.
-    const std::vector<std::string> order = file.arrays();
-    std::ranges::sort(tasks, {}, [&](const Task& task) {
-      const std::string& name = task.variable.name();
-      return std::ranges::find(order, name.starts_with('/') ? name.substr(1) : name) -
-             order.begin();
-    });
-    return report(to_container(file, tasks, *this), json, quiet);
-  }
+  const std::vector<Task> tasks = tasks_of(file, *this);
+  if (container) return report(to_container(file, tasks, *this), json, quiet);
   if (tasks.size() > 1 && !output.empty() && !std::filesystem::is_directory(output))
     fail_argument(
         "several variables need an HDF5 or netCDF file (-o out.nc) or a folder (-o folder)");

@@ -96,6 +96,22 @@ def test_a_bound_for_each(leeway, netcdf):
     assert "pyramid" in report["t"]["recipe"]
 
 
+def test_reports_name_their_variable_whatever_the_order(leeway):
+    """Variables are written in the order of their creation, which is neither that of names nor that of the command."""
+    with netCDF4.Dataset(leeway.folder / "in.nc", "w") as file:
+        file.createDimension("x", 5000)
+        for name in ["m", "z", "a"]:
+            file.createVariable(name, "f8", ("x",))[:] = np.sin(np.arange(5000) * 0.01)
+    asked = {"z": 0.01, "a": 0.1, "m": 0.001}
+    report = leeway.json("compress", "in.nc", *(f"--variable={name}=abs:{bound}" for name, bound in asked.items()), "-o", "out.nc")
+    assert {entry["variable"]: entry["bound"]["asked"]["abs"] for entry in report} == asked
+    for entry in report:
+        assert entry["bound"]["absolute"] == asked[entry["variable"]] and entry["max_error"] <= asked[entry["variable"]]
+    with netCDF4.Dataset(leeway.folder / "out.nc") as file:
+        for name, bound in asked.items():
+            assert file[name].lossy_compression_bound == f"abs={bound}" and file[name].lossy_compression_maximum_error <= bound
+
+
 def test_streams_of_variables(leeway, netcdf):
     leeway("compress", netcdf + ":t", "--abs", "0.01", "-o", "t.lwy")
     leeway("verify", "t.lwy", "--against", netcdf + ":t")
