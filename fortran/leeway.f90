@@ -151,6 +151,7 @@ contains
   end function
 
   ! kind: "abs", "rel", "psnr", "l2" or "lossless" (amount ignored). Bounds add up: all must hold.
+  ! "ratio" and "rate" (bits a value) ask for a size, as near as the others allow.
   subroutine set_bound(self, kind, amount, stat)
     class(leeway_codec), intent(inout) :: self
     character(len=*), intent(in) :: kind

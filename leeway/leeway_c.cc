@@ -120,12 +120,7 @@ const char* leeway_message(const leeway_context* context) {
 leeway_status leeway_set_bound(leeway_context* context, const char* kind, double value) {
   return guarded(context, [&] {
     require(kind, "no kind of bound given");
-    for (leeway::u8 id = 1; leeway::is_bound_kind(id); ++id)
-      if (name_of(leeway::BoundKind(id)) == kind)
-        return void(context->options.bound.add(leeway::BoundKind(id), value));
-    throw leeway::Error(
-        leeway::Errc::invalid_argument,
-        "there is no bound '" + std::string(kind) + "'; there are abs, rel, psnr, l2, lossless");
+    context->options.bound.add(leeway::parse_bound_kind(kind), value);
   });
 }
 void leeway_clear_bounds(leeway_context* context) {

@@ -57,9 +57,7 @@ using Limits = std::vector<std::pair<std::string, double>>;
 
 Bound bound_of(const Limits& limits) {
   Bound bound;
-  for (const auto& [kind, value] : limits)
-    for (u8 id = 1; is_bound_kind(id); ++id)
-      if (name_of(BoundKind(id)) == kind) bound.add(BoundKind(id), value);
+  for (const auto& [kind, value] : limits) bound.add(parse_bound_kind(kind), value);
   return bound;
 }
 

@@ -25,6 +25,15 @@ void BoundOptions::add_to(CLI::App& verb) {
       ->type_name("E")
       ->group(group);
   verb.add_flag("--lossless", lossless, "no error at all")->group(group);
+  verb.add_option(
+          "--ratio", ratio,
+          "not how much error, but how small: 1/R of the bytes. With other bounds: as near as "
+          "they allow")
+      ->type_name("R")
+      ->group(group);
+  verb.add_option("--rate", rate, "the same in bits for each value")
+      ->type_name("BITS")
+      ->group(group);
 }
 
 Bound BoundOptions::bound() const {
@@ -34,8 +43,12 @@ Bound BoundOptions::bound() const {
   if (psnr) bound.add(BoundKind::psnr, *psnr);
   if (l2) bound.add(BoundKind::l2, *l2);
   if (lossless) bound.add(BoundKind::lossless, 0);
+  if (ratio) bound.add(BoundKind::ratio, *ratio);
+  if (rate) bound.add(BoundKind::rate, *rate);
   if (bound.limits().empty())
-    fail_argument("a bound is needed: --abs E, --rel E, --psnr DB, --l2 E or --lossless");
+    fail_argument(
+        "a bound is needed: --abs E, --rel E, --psnr DB, --l2 E, --lossless, --ratio R or --rate "
+        "BITS");
   return bound;
 }
 

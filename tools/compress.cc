@@ -42,6 +42,8 @@ struct Compress {
     const CompressReport report =
         compress(in.view, options, [&](ByteView part) { out.write(part); });
     out.commit();
+    if (const std::string complaint = size_complaint(report, options.bound); !complaint.empty())
+      fmt::print(stderr, "leeway: {}\n", complaint);
     if (json)
       print_json(report, options, in, seconds_now() - start, out.can_map() ? stdout : stderr);
     else if (!work.quiet)
@@ -57,12 +59,29 @@ struct Compress {
     return double(report.input_bytes) / double(report.output_bytes);
   }
 
+  // Where the size asked for was not reached: why.
+  static std::string size_complaint(const CompressReport& report, const Bound& bound) {
+    const double off = double(report.output_bytes) / double(std::max<u64>(report.asked_bytes, 1));
+    if (report.asked_bytes == 0 || std::abs(off - 1) <= 0.03) return "";
+    const std::string reached = fmt::format("{} asked for {}, the stream has {} (ratio {:.2f})",
+                                            to_string(bound), readable_bytes(report.asked_bytes),
+                                            readable_bytes(report.output_bytes), ratio(report));
+    if (report.abs_bound == 0 && off < 1) return reached + ": no more is needed to lose nothing";
+    if (off < 1) return reached + ": sizes between cannot be had";
+    return reached + (bound.limits().size() > 1 ? ": the other bounds win"
+                                                : ": this recipe cannot make it smaller");
+  }
+
   static void print_json(const CompressReport& report, const CompressOptions& options,
                          const ArrayFile& in, double seconds, std::FILE* to) {
     Json json;
     json["input_bytes"] = report.input_bytes;
     json["output_bytes"] = report.output_bytes;
     json["ratio"] = ratio(report);
+    if (report.asked_bytes > 0) {
+      json["asked_bytes"] = report.asked_bytes;
+      json["size_reached"] = size_complaint(report, options.bound).empty();
+    }
     json["seconds"] = seconds;
     json["bound"] = {{"asked", json_of(options.bound)}, {"absolute", report.abs_bound}};
     json["max_error"] = report.statement.max_error;
@@ -82,8 +101,9 @@ struct Compress {
                readable_bytes(report.output_bytes), ratio(report),
                double(report.input_bytes) / 1e6 / std::max(seconds, 1e-9));
     if (report.abs_bound > 0)
-      fmt::print(to, "bound {} = {} absolute; largest error {}\n", to_string(options.bound),
-                 number(report.abs_bound), number(report.statement.max_error));
+      fmt::print(to, "bound {} {} {} absolute; largest error {}\n", to_string(options.bound),
+                 report.asked_bytes > 0 ? "at most" : "=", number(report.abs_bound),
+                 number(report.statement.max_error));
     else
       fmt::print(to, "lossless\n");
     if (report.statement.special > 0)

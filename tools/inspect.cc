@@ -27,6 +27,28 @@ Json to_json(const Info& info) {
   return json;
 }
 
+// A line for every chunk: what its frame says.
+void print_chunks(const StreamReader& stream, bool as_json) {
+  Json list = Json::array();
+  if (!as_json)
+    fmt::print("{:>8} {:>10} {:>14} {:>14} {:>9} {:>9}\n", "chunk", "bytes", "bound",
+               "largest error", "special", "exact");
+  for (u64 i = 0; i < stream.chunks(); ++i) {
+    const FrameHead head = stream.read_head(i);
+    if (as_json)
+      list.push_back({{"bytes", kFrameHeadBytes + head.payload_bytes},
+                      {"bound", head.bound},
+                      {"max_error", head.max_error},
+                      {"special_values", head.special},
+                      {"exact_values", head.exact}});
+    else
+      fmt::print("{:>8} {:>10} {:>14.8g} {:>14.8g} {:>9} {:>9}\n", i,
+                 kFrameHeadBytes + head.payload_bytes, head.bound, head.max_error, head.special,
+                 head.exact);
+  }
+  if (as_json) fmt::print("{}\n", list.dump(2));
+}
+
 void print(const Info& info) {
   const Header& header = info.header;
   const u64 bytes = header.shape.size() * size_of(header.dtype);
@@ -39,7 +61,8 @@ void print(const Info& info) {
   report.add("chunks", fmt::format("{} of {}", info.chunks, to_string(header.chunk)));
   report.add("recipe", header.recipe);
   report.add("bound", header.abs_bound > 0
-                          ? fmt::format("{} = {} absolute", to_string(header.bound),
+                          ? fmt::format("{} {} {} absolute", to_string(header.bound),
+                                        header.bound.wants_size() ? "at most" : "=",
                                         number(header.abs_bound))
                           : to_string(header.bound) + " = lossless");
   report.add("largest error", number(info.statement.max_error));
@@ -57,16 +80,21 @@ void print(const Info& info) {
 void add_inspect(CLI::App& verb) {
   struct Inspect {
     std::string input;
-    bool json = false;
+    bool json = false, chunks = false;
   };
   const auto self = std::make_shared<Inspect>();
   verb.add_option("IN", self->input, "stream, or HDF5 or netCDF file")->required();
+  verb.add_flag("--chunks", self->chunks, "size, bound and largest error of every chunk");
   verb.add_flag("--json", self->json, "report as JSON");
   verb.callback([self] {
-    if (const auto container = h5::parse_address(self->input))
+    if (const auto container = h5::parse_address(self->input)) {
+      if (self->chunks) fail_argument("--chunks is for streams");
       return inspect_variables(*container, self->json);
+    }
     const FileSource source(self->input);
-    const Info info = inspect(StreamReader(source));
+    const StreamReader stream(source);
+    if (self->chunks) return print_chunks(stream, self->json);
+    const Info info = inspect(stream);
     if (self->json)
       fmt::print("{}\n", to_json(info).dump(2));
     else

@@ -32,9 +32,8 @@ OwnBound parse_own_bound(const std::string& text) {
   const bool lossless = kind == "lossless" && colon == text.npos;
   const bool number =
       colon != text.npos && detail::parse_number(std::string_view(text).substr(colon + 1), value);
-  for (u8 id = 1; is_bound_kind(id) && equals != text.npos; ++id)
-    if (name_of(BoundKind(id)) == kind && (lossless || number))
-      return {text.substr(0, equals), Bound().add(BoundKind(id), value)};
+  if (equals != text.npos && (lossless || number))
+    return {text.substr(0, equals), Bound().add(parse_bound_kind(kind), value)};
   fail_argument(
       "'" + text +
       "' is not a bound of a variable; write it like t=abs:0.01, t=rel:1e-4 or t=lossless");
@@ -72,7 +71,8 @@ std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked)
     if (std::ranges::find(names, bound.name) == names.end()) names.push_back(bound.name);
   if (names.empty() && !general)
     fail_argument(
-        "a bound is needed: --abs E, --rel E, --psnr DB, --l2 E, --lossless, or --variable "
+        "a bound is needed: --abs E, --rel E, --psnr DB, --l2 E, --lossless, --ratio R, or "
+        "--variable "
         "NAME=abs:E");
   if (names.empty())
     fail_argument("'" + asked.input.path +
@@ -164,7 +164,7 @@ double absolute(const Task& task) {
         high = std::max(high, range->max);
       });
       if (!(high > low)) return 0;
-      result = std::min(result, limit.value * (high - low));
+      result = std::min(result, relative_bound(limit.value, low, high));
     } else {
       fail_argument("an HDF5 or netCDF file takes --abs, --rel or --lossless; " +
                     std::string(name_of(limit.kind)) + " needs a stream (.lwy)");

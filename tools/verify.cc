@@ -31,6 +31,7 @@ struct Verify {
     const FileSource source(input);
     const StreamReader stream(source);
     Finding finding;
+    check_heads(stream, finding);
     if (original.empty())
       check_alone(stream, finding);
     else
@@ -54,6 +55,17 @@ struct Verify {
       Array part(header.dtype, box.shape);
       decompress_into(stream, box.first, part.view(), options);
       f(box, View(part.data(), part.dtype(), part.shape()));
+    }
+  }
+
+  // What the frames say of themselves.
+  static void check_heads(const StreamReader& stream, Finding& finding) {
+    for (u64 i = 0; i < stream.chunks(); ++i) {
+      const FrameHead head = stream.read_head(i);
+      if (head.bound > stream.header().abs_bound || head.max_error > head.bound)
+        finding.complaints.push_back(fmt::format(
+            "chunk {} states the error {} under the bound {}, but the stream allows {}", i,
+            number(head.max_error), number(head.bound), number(stream.header().abs_bound)));
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "leeway/core/error.h"
 #include "leeway/core/params.h"
@@ -10,12 +11,28 @@
 namespace leeway {
 namespace {
 
-constexpr std::string_view kNames[] = {"abs", "rel", "psnr", "l2", "lossless"};
+constexpr std::string_view kNames[] = {"abs", "rel", "psnr", "l2", "lossless", "ratio", "rate"};
 
 }  // namespace
 
 std::string_view name_of(BoundKind kind) { return kNames[size_t(kind) - 1]; }
 bool is_bound_kind(u8 id) { return id >= 1 && id <= std::size(kNames); }
+
+BoundKind parse_bound_kind(std::string_view name) {
+  std::string known;
+  for (u8 id = 1; is_bound_kind(id); ++id) {
+    if (name_of(BoundKind(id)) == name) return BoundKind(id);
+    known += (known.empty() ? "" : ", ") + std::string(name_of(BoundKind(id)));
+  }
+  fail_argument("there is no bound '" + std::string(name) + "'; there are " + known);
+}
+
+double relative_bound(double rel, double min, double max) {
+  const double half_range = max / 2 - min / 2;
+  double e = 2 * rel * half_range;
+  for (int i = 0; i < 3; ++i) e = std::nextafter(e, 0.0);
+  return std::isfinite(e) ? e : std::numeric_limits<double>::max();
+}
 
 Bound& Bound::add(BoundKind kind, double value) {
   if (kind != BoundKind::lossless && !(value > 0 && std::isfinite(value)))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bound: how much error the caller allows; several limits together must all hold.
+// Bound: how much error the caller allows; several limits together must all hold. A size may be
+// asked for as well: then the error is as small as the size allows, within the limits.
 #pragma once
 
 #include <string>
@@ -18,6 +19,8 @@ enum class BoundKind : u8 {
   psnr = 3,  // 20 log10(max - min) - 10 log10(mean squared error) >= value
   l2 = 4,    // sqrt(sum of squared errors) <= value
   lossless = 5,
+  ratio = 6,  // the stream shall have 1/value of the array's bytes
+  rate = 7,   // the stream shall have `value` bits for each of the array's values
 };
 
 struct Limit {
@@ -34,6 +37,8 @@ class LEEWAY_EXPORT Bound {
   static Bound psnr(double decibel) { return Bound().add(BoundKind::psnr, decibel); }
   static Bound l2(double value) { return Bound().add(BoundKind::l2, value); }
   static Bound lossless() { return Bound().add(BoundKind::lossless, 0); }
+  static Bound ratio(double value) { return Bound().add(BoundKind::ratio, value); }
+  static Bound rate(double bits) { return Bound().add(BoundKind::rate, bits); }
   friend Bound operator&&(Bound a, const Bound& b) {
     for (const Limit& limit : b.limits_) a.add(limit.kind, limit.value);
     return a;
@@ -44,8 +49,10 @@ class LEEWAY_EXPORT Bound {
 
   const std::vector<Limit>& limits() const { return limits_; }
   bool has(BoundKind kind) const;
+  // Whether a size is asked for.
+  bool wants_size() const { return has(BoundKind::ratio) || has(BoundKind::rate); }
   // Whether the range of the values must be known to resolve it.
-  bool needs_range() const { return has(BoundKind::rel) || has(BoundKind::psnr); }
+  bool needs_range() const { return has(BoundKind::rel) || has(BoundKind::psnr) || wants_size(); }
   // Whether the squared error must be measured to resolve it.
   bool needs_measurement() const { return has(BoundKind::psnr) || has(BoundKind::l2); }
 
@@ -55,6 +62,10 @@ class LEEWAY_EXPORT Bound {
 
 LEEWAY_EXPORT std::string_view name_of(BoundKind kind);
 LEEWAY_EXPORT bool is_bound_kind(u8 id);
+// By name; throws with the names there are.
+LEEWAY_EXPORT BoundKind parse_bound_kind(std::string_view name);
+// rel * (max - min), never rounded up.
+LEEWAY_EXPORT double relative_bound(double rel, double min, double max);
 LEEWAY_EXPORT std::string to_string(const Bound& bound);  // "abs=0.001,psnr=80"
 
 }  // namespace leeway

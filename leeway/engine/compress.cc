@@ -11,6 +11,7 @@
 #include "leeway/engine/analyze.h"
 #include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/execution.h"
+#include "leeway/engine/rate.h"
 
 namespace leeway {
 namespace {
@@ -42,19 +43,19 @@ std::vector<u64> declared_fills(const CompressOptions& options, DType dtype) {
 
 }  // namespace
 
-FrameHead compress_chunk(const ChunkCodec& codec, const Header& header, const Mask& mask,
-                         u64 ordinal, const View& chunk, Writer& out) {
+FrameHead compress_chunk(const ChunkCodec& codec, double bound, const Mask& mask, u64 ordinal,
+                         const View& chunk, Writer& out) {
   const size_t bytes = size_t(chunk.shape.size()) * size_of(chunk.dtype), start = out.size();
   Buffer<u64> values((bytes + 7) / 8);
   out.extend(kFrameHeadBytes);
-  const ChunkReport report = codec.compress(chunk, header.abs_bound, mask, out, values.data());
+  const ChunkReport report = codec.compress(chunk, bound, mask, out, values.data());
   const auto* decoded = reinterpret_cast<const u8*>(values.data());
   const ByteView payload = out.bytes().subspan(start + kFrameHeadBytes);
   const FrameHead head{.ordinal = ordinal,
                        .payload_bytes = u32(payload.size()),
                        .special = u32(report.special),
                        .exact = u32(report.exact),
-                       .bound = header.abs_bound,
+                       .bound = bound,
                        .max_error = report.max_error,
                        .decoded_hash = hash_of({decoded, bytes}),
                        .payload_hash = hash_of(payload)};
@@ -77,7 +78,8 @@ class Compression {
                                std::max<u64>(1, kGroupValues / header_.chunk.size()))),
         threads_(affordable_threads(options.execution,
                                     group_ * header_.chunk.size() * size_of(view.dtype))),
-        heads_(size_t(chunks_)) {}
+        heads_(size_t(chunks_)),
+        meter_(options.execution.progress, double(chunks_)) {}
 
   // Into a sink, in order.
   CompressReport run(const Sink& sink) {
@@ -90,21 +92,22 @@ class Compression {
     emit(head());
     std::map<u64, Writer> ready;
     std::mutex mutex;
-    Meter meter(options_.execution.progress, double(groups()));
-    const auto make = [&](u64 i) {
-      Writer frames = compress_group(i);
-      const std::lock_guard lock(mutex);
-      ready.emplace(i, std::move(frames));
-    };
-    const auto finish = [&](u64 i) {
-      std::unique_lock lock(mutex);
-      const auto node = ready.extract(i);
-      lock.unlock();
-      emit(node.mapped());
-      if (options_.execution.pause) options_.execution.pause();
-      meter.add(1);
-    };
-    for_each_in_order(groups(), threads_, 8 * threads_, options_.execution.executor, make, finish);
+    for_each_round([&](const Round& round) {
+      const auto make = [&](u64 i) {
+        Writer frames = compress_group(round, i);
+        const std::lock_guard lock(mutex);
+        ready.emplace(i, std::move(frames));
+      };
+      const auto finish = [&](u64 i) {
+        std::unique_lock lock(mutex);
+        const auto node = ready.extract(i);
+        lock.unlock();
+        emit(node.mapped());
+        done_with_group(round, i);
+      };
+      for_each_in_order(groups(round), threads_, 8 * threads_, options_.execution.executor, make,
+                        finish);
+    });
     emit(tail());
     return report(written);
   }
@@ -119,39 +122,39 @@ class Compression {
     };
     const Writer first = head();
     place(0, first);
-    Lookback lookback{size_t(groups())};
-    std::map<u64, Writer> waiting;  // until the sizes before are known
-    std::mutex mutex;
-    const auto place_one_waiting = [&] {
-      std::unique_lock lock(mutex);
-      for (auto it = waiting.begin(); it != waiting.end(); ++it)
-        if (const auto sum = lookback.find(size_t(it->first))) {
-          const auto node = waiting.extract(it);
-          lock.unlock();
-          place(first.size() + *sum, node.mapped());
-          return true;
+    for_each_round([&](const Round& round) {
+      Lookback lookback{size_t(groups(round))};
+      const u64 start = first.size() + round.bytes_before;
+      std::map<u64, Writer> waiting;  // until the sizes before are known
+      std::mutex mutex;
+      const auto place_one_waiting = [&] {
+        std::unique_lock lock(mutex);
+        for (auto it = waiting.begin(); it != waiting.end(); ++it)
+          if (const auto sum = lookback.find(size_t(it->first))) {
+            const auto node = waiting.extract(it);
+            lock.unlock();
+            place(start + *sum, node.mapped());
+            return true;
+          }
+        return false;
+      };
+      for_each_index(groups(round), threads_, options_.execution.executor, [&](u64 i) {
+        Writer frames = compress_group(round, i);
+        lookback.publish(size_t(i), frames.size());
+        if (const auto sum = lookback.find(size_t(i))) {
+          place(start + *sum, frames);
+          while (place_one_waiting()) {
+          }
+        } else {
+          const std::lock_guard lock(mutex);
+          waiting.emplace(i, std::move(frames));
         }
-      return false;
-    };
-    Meter meter(options_.execution.progress, double(groups()));
-    for_each_index(groups(), threads_, options_.execution.executor, [&](u64 i) {
-      Writer frames = compress_group(i);
-      lookback.publish(size_t(i), frames.size());
-      if (const auto sum = lookback.find(size_t(i))) {
-        place(first.size() + *sum, frames);
-        while (place_one_waiting()) {
-        }
-      } else {
-        const std::lock_guard lock(mutex);
-        waiting.emplace(i, std::move(frames));
+        done_with_group(round, i);
+      });
+      while (place_one_waiting()) {
       }
-      if (options_.execution.pause) options_.execution.pause();
-      meter.add(1);
     });
-    while (place_one_waiting()) {
-    }
-    u64 end = first.size();
-    for (const FrameHead& frame : heads_) end += kFrameHeadBytes + frame.payload_bytes;
+    const u64 end = first.size() + frame_bytes(chunks_);
     const Writer last = tail();
     place(end, last);
     return report(end + last.size());
@@ -164,17 +167,45 @@ class Compression {
     return out;
   }
 
-  // Chunks are made in groups that stand one behind the other.
-  u64 groups() const { return chunks_ / group_ + (chunks_ % group_ > 0); }
+  // Chunks with one bound. Without a size to reach there is one round of all.
+  struct Round {
+    u64 first, end;
+    double bound;
+    u64 bytes_before;
+  };
+  void for_each_round(const std::function<void(const Round&)>& f) {
+    const u64 step = rate_ ? rate_->round() : chunks_;
+    for (u64 first = 0; first < chunks_; first += step) {
+      const u64 before = frame_bytes(first);
+      const double bound = rate_ ? usable(rate_->bound_from(first, before)) : header_.abs_bound;
+      f({first, std::min(chunks_, first + step), bound, before});
+    }
+  }
+  // Of the first so many chunks.
+  u64 frame_bytes(u64 count) const {
+    u64 bytes = 0;
+    for (size_t i = 0; i < size_t(count); ++i) bytes += kFrameHeadBytes + heads_[i].payload_bytes;
+    return bytes;
+  }
 
-  Writer compress_group(u64 index) {
+  // Chunks are made in groups that stand one behind the other.
+  u64 groups(const Round& round) const { return (round.end - round.first + group_ - 1) / group_; }
+  u64 group_begin(const Round& round, u64 index) const {
+    return std::min(round.end, round.first + index * group_);
+  }
+
+  Writer compress_group(const Round& round, u64 index) {
     Writer frames;
-    const u64 first = index * group_, end = std::min(chunks_, first + group_);
+    const u64 first = group_begin(round, index), end = group_begin(round, index + 1);
     frames.reserve(size_t((end - first) * header_.chunk.size() * size_of(view_.dtype) / 3 + 4096));
     for (u64 ordinal = first; ordinal < end; ++ordinal)
-      heads_[size_t(ordinal)] = compress_chunk(codec_, header_, mask_, ordinal,
+      heads_[size_t(ordinal)] = compress_chunk(codec_, round.bound, mask_, ordinal,
                                                view_.part(header_.chunk_box(ordinal)), frames);
     return frames;
+  }
+  void done_with_group(const Round& round, u64 index) {
+    if (options_.execution.pause) options_.execution.pause();
+    meter_.add(double(group_begin(round, index + 1) - group_begin(round, index)));
   }
 
   Writer tail() {
@@ -197,6 +228,7 @@ class Compression {
     report.output_bytes = output_bytes;
     report.statement = statement_;
     report.abs_bound = header_.abs_bound;
+    report.asked_bytes = u64(size_asked_);
     report.min = header_.min;
     report.max = header_.max;
     report.recipe = header_.recipe;
@@ -227,21 +259,51 @@ class Compression {
     double e = std::numeric_limits<double>::max();
     for (const Limit& limit : bound.limits()) {
       if (limit.kind == BoundKind::abs) e = std::min(e, limit.value);
-      if (limit.kind == BoundKind::rel) e = std::min(e, relative_bound(limit.value));
+      if (limit.kind == BoundKind::rel)
+        e = std::min(e, relative_bound(limit.value, header_.min, header_.max));
     }
     if (bound.needs_measurement()) e = meet_squared_error(e);
-    header_.abs_bound = is_usable(e) ? std::min(e, 1e300) : 0;
+    header_.abs_bound = usable(e);
+    if (bound.wants_size() && header_.abs_bound > 0 && chunks_ > 0)
+      header_.abs_bound = meet_size(header_.abs_bound);
   }
 
   // Below this, steps would not be normal numbers: keep everything exactly.
   static bool is_usable(double e) { return e >= 1e-290; }
+  static double usable(double e) { return is_usable(e) ? std::min(e, 1e300) : 0; }
 
-  // value * (max - min), never rounded up.
-  double relative_bound(double value) const {
-    const double range = header_.max / 2 - header_.min / 2;
-    double e = 2 * value * range;
-    for (int i = 0; i < 3; ++i) e = std::nextafter(e, 0.0);
-    return std::isfinite(e) ? e : std::numeric_limits<double>::max();
+  // The bound at which the stream has the size asked for, if `cap` allows that.
+  double meet_size(double cap) {
+    const double bytes = double(view_.shape.size()) * double(size_of(view_.dtype)),
+                 range = header_.max / 2 - header_.min / 2;
+    size_asked_ = std::numeric_limits<double>::max();
+    for (const Limit& limit : header_.bound.limits()) {
+      if (limit.kind == BoundKind::ratio) size_asked_ = std::min(size_asked_, bytes / limit.value);
+      if (limit.kind == BoundKind::rate)
+        size_asked_ = std::min(size_asked_, double(view_.shape.size()) * limit.value / 8);
+    }
+    size_asked_ = std::min(size_asked_, 0x1p62);
+    const double around = double(head().size()) + 80 + 3 * double(chunks_);  // header and tail
+    RateControl::Problem problem;
+    for (u64 i = 0; i < chunks_; ++i)
+      problem.values.push_back(double(header_.chunk_box(i).shape.size()));
+    problem.bytes = size_asked_ - around;
+    problem.range = 2 * std::min(range, 1e300);
+    problem.cap = std::min(cap, problem.range);
+    problem.sizes = [this](std::span<const u64> ordinals, double e) {
+      std::vector<u64> sizes(ordinals.size());
+      for_each_index(ordinals.size(), threads_, options_.execution.executor, [&](u64 i) {
+        Writer frame;
+        compress_chunk(codec_, usable(e), mask_, 0,
+                       view_.part(header_.chunk_box(ordinals[size_t(i)])), frame);
+        sizes[size_t(i)] = frame.size();
+        if (options_.execution.pause) options_.execution.pause();
+        meter_.add(0);
+      });
+      return sizes;
+    };
+    rate_.emplace(std::move(problem));
+    return usable(rate_->highest());
   }
 
   // The largest absolute bound up to `cap`, of those tried, that keeps the squared error of every
@@ -334,6 +396,9 @@ class Compression {
   u64 chunks_, group_;
   unsigned threads_;
   std::vector<FrameHead> heads_;
+  std::optional<RateControl> rate_;
+  double size_asked_ = 0;  // bytes of the whole stream; 0: any
+  Meter meter_;
   Statement statement_;
 };
 

@@ -58,7 +58,8 @@ using Sink = std::function<void(ByteView)>;
 
 struct CompressReport {
   u64 input_bytes = 0, output_bytes = 0;
-  double abs_bound = 0;
+  u64 asked_bytes = 0;   // by the bounds ratio and rate; 0: any size will do
+  double abs_bound = 0;  // no chunk has a larger one
   double min = 0, max = 0;
   std::string recipe;
   std::vector<u64> fills;

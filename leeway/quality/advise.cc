@@ -30,7 +30,7 @@ Bound resolved(const View& array, const CompressOptions& options) {
     if (limit.kind != BoundKind::rel)
       bound.add(limit.kind, limit.value);
     else if (range.max > range.min)
-      bound.add(BoundKind::abs, limit.value * (range.max - range.min));
+      bound.add(BoundKind::abs, relative_bound(limit.value, range.min, range.max));
     else
       bound.add(BoundKind::lossless, 0);
   }

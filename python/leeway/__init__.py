@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import warnings
 from typing import Any, Iterable, Mapping, Sequence, Union
 
 import numpy as np
@@ -62,11 +63,13 @@ def _as_array(array: Any) -> tuple[Any, str]:
     return array, ""
 
 
-def _limits(abs: float | None, rel: float | None, psnr: float | None, l2: float | None, lossless: bool) -> list[tuple[str, float]]:
-    given = [("abs", abs), ("rel", rel), ("psnr", psnr), ("l2", l2), ("lossless", 0.0 if lossless else None)]
+def _limits(abs: float | None, rel: float | None, psnr: float | None, l2: float | None, lossless: bool, ratio: float | None,
+            rate: float | None) -> list[tuple[str, float]]:
+    given = [("abs", abs), ("rel", rel), ("psnr", psnr), ("l2", l2), ("lossless", 0.0 if lossless else None),
+             ("ratio", ratio), ("rate", rate)]
     limits = [(kind, float(value)) for kind, value in given if value is not None]
     if not limits:
-        raise ValueError("a bound is needed: abs=, rel=, psnr=, l2= or lossless=True")
+        raise ValueError("a bound is needed: abs=, rel=, psnr=, l2=, lossless=True, ratio= or rate=")
     return limits
 
 
@@ -86,6 +89,8 @@ def compress(
     psnr: float | None = None,
     l2: float | None = None,
     lossless: bool = False,
+    ratio: float | None = None,
+    rate: float | None = None,
     recipe: str = "balanced",
     fill: float | Iterable[float] = (),
     detect_fills: bool = True,
@@ -102,6 +107,11 @@ def compress(
     l2        Euclidean norm of all errors of at most this
     lossless  no error at all
 
+    Or a size, as near as these bounds allow (a RuntimeWarning says if it could not be reached):
+
+    ratio     the stream has 1/ratio of the array's bytes
+    rate      the stream has so many bits for each value
+
     recipe        a preset ("fast", "balanced", "small", "smallest"), or any recipe; see recipes()
     fill          value(s) that mean "nothing here": kept exactly and left out of the range
     detect_fills  whether to look for customary fill values such as 1e20
@@ -112,8 +122,13 @@ def compress(
     """
     values, as_type = _as_array(array)
     fills = [float(fill)] if np.isscalar(fill) else [float(value) for value in fill]
-    return _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless), recipe, fills, detect_fills,
-                            [int(extent) for extent in chunk], threads or _default_threads())
+    stream = _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless, ratio, rate), recipe, fills, detect_fills,
+                              [int(extent) for extent in chunk], threads or _default_threads())
+    asked = min(values.nbytes / ratio if ratio else np.inf, values.size * rate / 8 if rate else np.inf)
+    if np.isfinite(asked) and not 0.97 <= len(stream) / max(asked, 1) <= 1.03:
+        warnings.warn(f"{asked:.0f} bytes were asked for, the stream has {len(stream)}: no bound in question gives that size",
+                      RuntimeWarning, stacklevel=2)
+    return stream
 
 
 def _result(stream: _native.Stream, shape: Sequence[int], out: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, str]:
@@ -268,7 +283,7 @@ def advise(
     """Tries recipes, the presets if none are given, on a part of the array under the bound of the whole: a list with recipe,
     ratio, compress_mb_s, decompress_mb_s and max_error of each, best ratio first."""
     values, as_type = _as_array(array)
-    found = _native.advise(values, as_type, _limits(abs, rel, psnr, l2, lossless), list(recipes), threads or _default_threads())
+    found = _native.advise(values, as_type, _limits(abs, rel, psnr, l2, lossless, None, None), list(recipes), threads or _default_threads())
     return sorted(found, key=lambda entry: -entry["ratio"])
 
 

@@ -119,6 +119,21 @@ def test_every_bound_verifies(leeway, field, bound, recipe):
         assert compared["max_abs"] == 0
 
 
+def test_a_size_instead_of_an_error(leeway, field):
+    for size in (["--ratio", "12"], ["--rate", "2.667"]):
+        report = leeway.json("compress", field, *size, "-o", "a.lwy", "-f")
+        assert report["size_reached"] and report["ratio"] == pytest.approx(12, rel=0.03)
+        assert leeway.json("verify", "a.lwy", "--against", field)["verified"]
+    chunks = leeway.json("inspect", "--chunks", "a.lwy")
+    info = leeway.json("inspect", "a.lwy")
+    assert len(chunks) == info["chunks"] and all(c["max_error"] <= c["bound"] <= info["bound"]["absolute"] for c in chunks)
+    assert "largest error" in leeway("inspect", "--chunks", "a.lwy")
+    capped = leeway.run("compress", field, "--ratio", "100", "--abs", "1e-3", "-o", "b.lwy")
+    assert capped.returncode == 0 and b"the other bounds win" in capped.stderr
+    assert leeway.json("compare", field, "b.lwy")["max_abs"] <= 1e-3
+    assert "positive" in leeway.fails(2, "compress", field, "--ratio", "-3", "-o", "c.lwy")
+
+
 def test_verify_notices_a_different_original(leeway, field):
     leeway("compress", field, "--abs", "0.01", "-o", "a.lwy")
     values = values_of(leeway, field)

@@ -115,6 +115,17 @@ def test_files_and_memory_given(tmp_path):
             leeway.decompress(path, out=wrong)
 
 
+def test_a_size_instead_of_an_error():
+    values = field()
+    stream = leeway.compress(values, ratio=10)
+    assert values.nbytes / len(stream) == pytest.approx(10, rel=0.03)
+    assert leeway.inspect(stream).bound == {"ratio": 10}
+    assert leeway.verify(stream, values)
+    with pytest.warns(RuntimeWarning, match="asked for"):
+        capped = leeway.compress(values, ratio=1000, abs=1e-6)
+    assert np.abs(leeway.decompress(capped) - values).max() <= 1e-6
+
+
 def test_wrong_calls():
     values = field()
     for error, message, call in [
