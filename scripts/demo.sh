@@ -21,4 +21,4 @@ show decompress turbulence.lwy --region 0:2,64,: -o slice.npy
 show compare turbulence_128x128x128.f32 back.npy
 show sample climate --shape 360x720
 show compress climate_360x720.f32 --abs 0.01
-show bench turbulence_128x128x128.f32 --rel 1e-3 --recipes balanced,feedback,lossless --threads 1
+show bench turbulence_128x128x128.f32 --rel 1e-3 --recipes balanced,sz1.4,lossless --threads 1

@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Promise, testing::ValuesIn(recipes()), [](cons
 
 TEST(Bounds, PsnrAndL2AreMetByMeasurement) {
   for (const Texture texture : {Texture::smooth, Texture::noise, Texture::steps, Texture::hostile})
-    for (const std::string recipe : {"balanced", "feedback"}) {
+    for (const std::string recipe : {"balanced", "sz1.4"}) {
       const Shape shape{40, 50};
       const auto values = make_field<float>(shape, texture);
       const auto measured = [&](const Bound& bound) {

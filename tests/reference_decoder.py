@@ -6,6 +6,7 @@ Plain and slow. Usage: reference_decoder.py STREAM.lwy OUT.raw
 """
 import struct
 import sys
+import zlib
 from itertools import product
 
 import numpy as np
@@ -15,12 +16,13 @@ import zstandard
 DTYPES = {1: "f32", 2: "f64", 3: "f16", 4: "bf16", 5: "i8", 6: "i16", 7: "i32", 8: "i64", 9: "u8", 10: "u16", 11: "u32", 12: "u64"}
 BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FLOATS = ("f32", "f64", "f16", "bf16")
-DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {}, "exact": {}, "huffman": {},
+DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {"step": "short", "bins": 0},
+            "exact": {}, "huffman": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {},
             "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}, "rans": {},
             "interp": {"cubic": 1, "reverse": 0, "alpha": 1.25, "beta": 2.0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4}}
-PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid"}, {"linear", "exact"}
-ENCODERS, LOSSLESS = {"huffman", "rans", "pack", "fixed", "raw"}, {"zstd", "store"}
+PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost"}, {"linear", "exact"}
+ENCODERS, LOSSLESS = {"huffman", "rans", "pack", "fixed", "raw"}, {"zstd", "deflate", "store"}
 
 
 class Corrupt(Exception):
@@ -138,16 +140,24 @@ def apply_patches(patches, values):
         values[first : first + count] = [bits] * count
 
 
-def zstd(data):
+def unpacked(data, unpack):
     reader = Reader(data)
     method = reader.get("B")
     if method == 0:
         return bytes(reader.rest())
     require(method == 1, "unknown method")
     size = reader.varint()
-    content = zstandard.ZstdDecompressor().decompress(bytes(reader.rest()), max_output_size=size) if size else b""
+    content = unpack(bytes(reader.rest()), size) if size else b""
     require(len(content) == size, "wrong size")
     return content
+
+
+def zstd(data):
+    return unpacked(data, lambda frame, size: zstandard.ZstdDecompressor().decompress(frame, max_output_size=size))
+
+
+def inflate(data):
+    return unpacked(data, lambda stream, size: zlib.decompress(stream, wbits=-15, bufsize=size))
 
 
 class Bits:
@@ -173,6 +183,8 @@ def code_of(token, bits, width):
     s = 1 if width == 64 else 2
     if token < 128:
         return unzigzag(token)
+    if token == {32: 228, 64: 242}[width]:
+        return -(1 << width - 1)
     n, t = 8 + (token - 128 >> s), token - 128 & (1 << s) - 1
     require(n <= width, "token outside the alphabet")
     low = n - 1 - s
@@ -335,7 +347,8 @@ def fixed(reader, count, width, params):
 def raw_codes(reader, count, width, params):
     size = reader.get("B")
     require(size in (1, 2, 4, 8) and 8 * size <= width, "impossible size")
-    return [int.from_bytes(reader.take(size), "little", signed=True) for _ in range(count)]
+    codes = [int.from_bytes(reader.take(size), "little", signed=True) for _ in range(count)]
+    return [-(1 << width - 1) if code == -(1 << 8 * size - 1) else code for code in codes]
 
 
 def short_step(bound):
@@ -345,13 +358,16 @@ def short_step(bound):
 
 
 class Linear:
-    def __init__(self, dtype, bound):
-        self.dtype, self.half = dtype, None
+    def __init__(self, dtype, bound, params):
+        self.dtype, self.half, self.bins = dtype, None, params["bins"]
+        binary = params["step"] == "pow2"
         if dtype in FLOATS:
-            self.step = short_step(bound)
+            self.step = float(2.0 ** np.frexp(bound)[1]) if binary else short_step(bound)
         else:
             self.half = min(int(np.floor(bound)), 1 << 60)
             self.step = 2 * self.half + 1
+            if binary:
+                self.step = 1 << self.step.bit_length() - 1
 
     def recover(self, p, q):
         if self.dtype in FLOATS:
@@ -359,7 +375,7 @@ class Linear:
                 if self.dtype == "f32" and abs(q) <= 65536 and 2.0**-100 < self.step < 2.0**100:
                     return to_bits(np.float32(p) + np.float32(q) * np.float32(self.step), "f32")
                 return to_bits(float(np.float64(p) + np.float64(q) * np.float64(self.step)), self.dtype)
-        if self.half == 0 and p is None:
+        if self.half == 0 and self.bins == 0 and p is None:
             return to_bits(q, self.dtype)
         value = (p or 0) + q * self.step
         if BYTES[self.dtype] < 8:
@@ -370,7 +386,7 @@ class Linear:
 
 
 class Exact:
-    def __init__(self, dtype, bound):
+    def __init__(self, dtype, bound, params):
         self.dtype, self.width = dtype, 8 * BYTES[dtype]
 
     def flip(self, order):
@@ -425,6 +441,54 @@ def prefix_sums(codes, shape, params, width):
     return [signed(int(v), width) for v in array.ravel()]
 
 
+def rows_of(shape):
+    """The table of wavefront and ghost: rows and their length."""
+    rows = shape[0] if len(shape) > 1 else 1
+    return rows, int(np.prod(shape, dtype=object)) // max(rows, 1)
+
+
+def wavefront_walk(codes, shape, params, grid, dtype, exact, lowest):
+    rows, length = rows_of(shape)
+    order = [(i, j) for i in range(rows) for j in range(length)]
+    P = {"f64": np.float64}.get(dtype, np.float32) if dtype in FLOATS else (lambda v: v & (1 << 64) - 1)
+    values = [0] * (rows * length)
+    x = lambda i, j: P(to_number(values[i * length + j], dtype)) if i >= 0 and j >= 0 else P(0)
+    for number, (i, j) in enumerate(order):
+        h, before = P(P(0) + x(i - 1, j)), P(P(0) + x(i - 1, j - 1)) if j else P(0)
+        p = P(x(i, j - 1) + P(h - before))
+        if codes[number] == lowest:
+            values[i * length + j] = exact.get(number, 0)
+        else:
+            values[i * length + j] = grid.recover(as_prediction(p, dtype), codes[number])
+    return values
+
+
+def ghost_walk(codes, shape, grid, dtype, exact, lowest, side):
+    rows, length = rows_of(shape)
+    P = {"f64": np.float64}.get(dtype, np.float32) if dtype in FLOATS else (lambda v: v & (1 << 64) - 1)
+    values, waiting = [], []
+    distance = lambda a, b: abs(np.float64(a) - np.float64(b)) if dtype in FLOATS else abs(float(signed(a - b, 64)))
+    for number in range(rows * length):
+        if number % length == 0:
+            values.append(exact.get(number, 0))
+            a = b = c = P(to_number(values[-1], dtype))
+            continue
+        if not waiting:
+            byte = side.get("B")
+            waiting = [byte >> shift & 3 for shift in (0, 2, 4, 6)]
+        choice = waiting.pop(0)
+        require(choice < 3, "there are three curves only")
+        p = (a, P(P(P(2) * a) - b), P(P(P(3) * P(a - b)) + c))[choice]
+        values.append(exact.get(number, 0) if codes[number] == lowest else grid.recover(as_prediction(p, dtype), codes[number]))
+        x = P(to_number(values[-1], dtype))
+        a, b, c = p if distance(x, p) <= 8191.75 * float(grid.step) else x, a, b
+    return values
+
+
+def as_prediction(p, dtype):
+    return float(p) if dtype in FLOATS else signed(p, 64) if BYTES[dtype] < 8 else p
+
+
 def lorenzo_walk(values, codes, shape, params, grid, dtype, lowest):
     """lorenzo before the quantizer, value by value."""
     order, used = params["order"], list(shape[max(0, len(shape) - params["axes"]) :]) or [1]
@@ -435,8 +499,8 @@ def lorenzo_walk(values, codes, shape, params, grid, dtype, lowest):
         for index in product(*(range(n) for n in used[:-1])):
             row = batch + sum(i * s for i, s in zip(index, strides))
             h = [P(0)] * (length + 2)  # two zeros in front
-            shifts = product(*(range(min(order, i) + 1) for i in index))
-            next(shifts)
+            shifts = list(product(*(range(min(order, i) + 1) for i in index)))[1:]
+            shifts.sort(key=lambda shift: not any(shift[:-1]))  # rows of the same table last
             for shift in shifts:
                 w = -int(np.prod([weights[s] for s in shift]))
                 other = row - sum(s * t for s, t in zip(shift, strides))
@@ -451,8 +515,7 @@ def lorenzo_walk(values, codes, shape, params, grid, dtype, lowest):
                     p = P(P(P(2) * x1 - x2) + P(P(g0 - P(P(2) * g1)) + g2))
                 code = codes[row + i]
                 if code != lowest:
-                    number = float(p) if dtype in FLOATS else signed(p, 64) if BYTES[dtype] < 8 else p
-                    values[row + i] = grid.recover(number, code)
+                    values[row + i] = grid.recover(as_prediction(p, dtype), code)
                 x1, x2 = P(to_number(values[row + i], dtype)), x1
 
 
@@ -862,7 +925,7 @@ def decode_body(body, recipe, dtype, shape, bound):
     stages = parse_recipe(recipe)
     names = [name for name, _ in stages]
     for name in reversed([n for n in names if n in LOSSLESS]):
-        body = zstd(body) if name == "zstd" else body
+        body = {"zstd": zstd, "deflate": inflate, "store": bytes}[name](body)
     reader, size, width = Reader(body), int(np.prod(shape, dtype=object)), 64 if BYTES[dtype] == 8 else 32
     mask = read_patches(reader.section(), dtype, size)
     side = reader.section()
@@ -870,7 +933,7 @@ def decode_body(body, recipe, dtype, shape, bound):
     encoder = next((n for n in names if n in ENCODERS), "raw")
     decoder = {"huffman": huffman, "rans": rans, "pack": pack, "fixed": fixed, "raw": raw_codes}[encoder]
     quantizer = next((n for n in names if n in QUANTIZERS), None)
-    grid_at = lambda e: {"linear": Linear, "exact": Exact}[quantizer or "exact"](dtype, e)
+    grid_at = lambda e: {"linear": Linear, "exact": Exact}[quantizer or "exact"](dtype, e, dict(stages).get(quantizer))
     grid, predictor = grid_at(bound), next((n for n in names if n in PREDICTORS), None)
     if predictor == "pyramid":
         if encoder == "rans":
@@ -893,6 +956,16 @@ def decode_body(body, recipe, dtype, shape, bound):
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}
         with np.errstate(all="ignore"):
             values = interp_walk(codes, shape, dict(stages)[predictor], grid_at, bound, dtype, patches) if size else []
+    elif predictor == "wavefront":
+        side.expect_end()
+        patches = {first + i: bits for first, count, bits in exact for i in range(count)}
+        with np.errstate(all="ignore"):
+            values = wavefront_walk(codes, shape, dict(stages)[predictor], grid, dtype, patches, -(1 << width - 1))
+    elif predictor == "ghost":
+        patches = {first + i: bits for first, count, bits in exact for i in range(count)}
+        with np.errstate(all="ignore"):
+            values = ghost_walk(codes, shape, grid, dtype, patches, -(1 << width - 1), side)
+        side.expect_end()
     elif predictor and quantizer and names.index(predictor) < names.index(quantizer):
         apply_patches(exact, values)
         with np.errstate(all="ignore"):

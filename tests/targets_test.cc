@@ -21,7 +21,7 @@ TEST(Targets, SameStreamsAndValues) {
   for_each_type([]<class T>(std::type_identity<T>) {
     for (const Texture texture : kTextures)
       for (const double bound : {1e-1, 1e-4, 1e-7})
-        for (const std::string recipe : {"balanced", "feedback", "lossless", "small", "smallest"}) {
+        for (const std::string recipe : {"balanced", "sz1.4", "lossless", "small", "smallest"}) {
           // The slow ones are tried on less.
           const bool slow = recipe.starts_with("small");
           if (slow && (bound != 1e-4 || (texture != Texture::smooth && texture != Texture::hostile)))

@@ -41,13 +41,10 @@ void add_stages(CLI::App& verb) {
       Json params = Json::array();
       std::string table;
       for (const ParamInfo& p : stage.params) {
-        params.push_back({{"name", p.name},
-                          {"default", p.value},
-                          {"lowest", p.lowest},
-                          {"highest", p.highest},
-                          {"about", p.about}});
-        table += fmt::format("{}`{}={}` ({} to {}): {}", table.empty() ? "" : "; ", p.name, p.value,
-                             p.lowest, p.highest, p.about);
+        params.push_back(
+            {{"name", p.name}, {"default", p.value}, {"range", p.range}, {"about", p.about}});
+        table += fmt::format("{}`{}={}` ({}): {}", table.empty() ? "" : "; ", p.name, p.value,
+                             p.range, p.about);
       }
       list.push_back(
           {{"name", stage.name}, {"kind", kind}, {"about", stage.about}, {"params", params}});
@@ -57,8 +54,7 @@ void add_stages(CLI::App& verb) {
       } else if (!self->json) {
         fmt::print("{:<14}{:<10}{}\n", kind, stage.name, stage.about);
         for (const ParamInfo& p : stage.params)
-          fmt::print("{:<24}{}={}  ({} to {}) {}\n", "", p.name, p.value, p.lowest, p.highest,
-                     p.about);
+          fmt::print("{:<24}{}={}  ({}) {}\n", "", p.name, p.value, p.range, p.about);
       }
     }
     if (self->json) fmt::print("{}\n", list.dump(2));

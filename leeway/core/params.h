@@ -6,8 +6,11 @@
 //     i32 order = 1;
 //     void fields(auto&& field) { field("order", order, 1, 2, "layers of neighbours"); }
 //   };
+//
+// A parameter may also be an enum whose values from 0 on have names: param_words(Enum) lists them.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -25,13 +28,27 @@ struct NoParams {
 
 // One line of the parameter table.
 struct ParamInfo {
-  std::string name, value, lowest, highest, about;
+  std::string name, value, range, about;
 };
 
 namespace detail {
 
 template <class V>
-std::string number_text(V value) {
+requires std::is_enum_v<V> std::string number_text(V value) {
+  return std::string(param_words(V())[size_t(value)]);
+}
+
+template <class V>
+requires std::is_enum_v<V>
+bool parse_number(std::string_view text, V& value) {
+  const auto& words = param_words(V());
+  const auto found = std::ranges::find(words, text);
+  value = V(found - std::ranges::begin(words));
+  return found != std::ranges::end(words);
+}
+
+template <class V>
+requires std::is_arithmetic_v<V> std::string number_text(V value) {
   char text[40];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;
   std::string result(text, end);
@@ -40,9 +57,23 @@ std::string number_text(V value) {
 }
 
 template <class V>
+requires std::is_arithmetic_v<V>
 bool parse_number(std::string_view text, V& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
+}
+
+// "1 to 2", "short or pow2"
+template <class V>
+std::string range_text(V lowest, V highest) {
+  if constexpr (std::is_enum_v<V>) {
+    std::string text;
+    for (const std::string_view word : param_words(V()))
+      text += (text.empty() ? "" : " or ") + std::string(word);
+    return text;
+  } else {
+    return number_text(lowest) + " to " + number_text(highest);
+  }
 }
 
 }  // namespace detail
@@ -50,12 +81,12 @@ bool parse_number(std::string_view text, V& value) {
 template <class Params>
 std::vector<ParamInfo> param_table(Params params) {
   std::vector<ParamInfo> table;
-  params.fields([&](std::string_view name, auto& value, auto lowest, auto highest,
-                    std::string_view about) {
-    using V = std::remove_reference_t<decltype(value)>;
-    table.push_back({std::string(name), detail::number_text(value), detail::number_text(V(lowest)),
-                     detail::number_text(V(highest)), std::string(about)});
-  });
+  params.fields(
+      [&](std::string_view name, auto& value, auto lowest, auto highest, std::string_view about) {
+        using V = std::remove_reference_t<decltype(value)>;
+        table.push_back({std::string(name), detail::number_text(value),
+                         detail::range_text(V(lowest), V(highest)), std::string(about)});
+      });
   return table;
 }
 
@@ -84,10 +115,10 @@ void set_param(Params& params, std::string_view stage, std::string_view key,
         found = true;
         V parsed{};
         if (!detail::parse_number(text, parsed) || !(parsed >= V(lowest) && parsed <= V(highest)))
-          throw Error(Errc::invalid_argument,
-                      "stage '" + std::string(stage) + "': " + std::string(name) +
-                          " must be between " + detail::number_text(V(lowest)) + " and " +
-                          detail::number_text(V(highest)) + ", not '" + std::string(text) + "'");
+          throw Error(Errc::invalid_argument, "stage '" + std::string(stage) +
+                                                  "': " + std::string(name) + " must be " +
+                                                  detail::range_text(V(lowest), V(highest)) +
+                                                  ", not '" + std::string(text) + "'");
         value = parsed;
       });
   if (!found)

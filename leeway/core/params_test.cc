@@ -35,8 +35,8 @@ TEST(Params, ErrorsSayWhatExists) {
     }
   };
   EXPECT_EQ(message("ordr", "1"), "stage 's' has no parameter 'ordr'; it takes: order, gain");
-  EXPECT_EQ(message("order", "4"), "stage 's': order must be between 1 and 3, not '4'");
-  EXPECT_EQ(message("order", "2.5"), "stage 's': order must be between 1 and 3, not '2.5'");
+  EXPECT_EQ(message("order", "4"), "stage 's': order must be 1 to 3, not '4'");
+  EXPECT_EQ(message("order", "2.5"), "stage 's': order must be 1 to 3, not '2.5'");
   EXPECT_NE(message("gain", "nan"), "");
   EXPECT_NE(message("gain", ""), "");
 }

@@ -15,6 +15,7 @@
 
 #include <concepts>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "leeway/core/field.h"
 #include "leeway/core/params.h"
 #include "leeway/core/patches.h"
+#include "leeway/core/wave.h"
 
 namespace leeway {
 
@@ -64,6 +66,10 @@ constexpr u64 preferred_chunk(u64 otherwise) {
 // contexts, one byte a value, tell the encoder what the predictor knows about a value before it is
 // coded.
 //
+// keep() is for a value that shall not be predicted: it comes back bit for bit, unless it is
+// special; then it becomes `otherwise`. rounded() says what point() would make of a value, if it
+// has a code. wave() takes many rows at once where it can (wave.h), or says false.
+//
 // special_values(), if not null, has a 1 for values that do not matter; run() wants those of its
 // values. It can also tell the sizes of their codes, |q| but at most 255. step() is about twice the
 // bound, and tighten() makes the bound of what follows smaller. A predictor that goes from coarse
@@ -74,6 +80,9 @@ struct AnyVisitor {
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts = nullptr,
            const u8* special = nullptr, u8* sizes = nullptr);  // count <= kMostCodes
   void point(T& value, Predicted<T> predicted);
+  void keep(T& value, Predicted<T> otherwise);
+  std::optional<T> rounded(T value, Predicted<T> predicted) const;
+  bool wave(const Wave<T>& rows);
   bool decodes() const;
   const u8* special_values() const;
   double step() const;
@@ -85,13 +94,20 @@ struct AnyVisitor {
 // 2a. Visits every value once, predicting from values visited before. One walk serves both
 // directions, so
 //     encoder and decoder cannot disagree. One that moves values anyway may offer a second form,
-//     for speed: walk(source, field, visit) takes them from a strided array.
+//     for speed: walk(source, field, visit) takes them from a strided array. One that decides
+//     something on its way takes a third argument, a Writer for what the decoder has to know, or
+//     the Reader that gives it back.
 template <class S, class T>
-concept FeedbackPredictor = Stage<S> &&
-                            S::kKind == Kind::predictor&& requires(const S s, Field<T> field,
-                                                                   AnyVisitor<T> visit) {
-  s.walk(field, visit);
+concept NotingPredictor = requires(const S s, Field<T> field, AnyVisitor<T> visit, Writer& notes,
+                                   Reader& noted) {
+  s.walk(field, visit, notes), s.walk(field, visit, noted);
 };
+template <class S, class T>
+concept FeedbackPredictor = Stage<S> && S::kKind == Kind::predictor &&
+                            (NotingPredictor<S, T> ||
+                             requires(const S s, Field<T> field, AnyVisitor<T> visit) {
+                               s.walk(field, visit);
+                             });
 
 // Part of an array: extents, first index and step of every axis.
 struct Sample {

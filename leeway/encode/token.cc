@@ -2,6 +2,7 @@
 #include "leeway/encode/token.h"
 
 #include <array>
+#include <limits>
 
 #include "leeway/core/codes.h"
 
@@ -95,6 +96,7 @@ u8 token_of(I code, BitWriter& raw) {
   constexpr int s = kTokenBits<I>;
   const u64 z = zigzag(code);
   if (z < kDirectTokens) return u8(z);
+  if (code == std::numeric_limits<I>::min()) return kLowestToken<I>;
   const int n = std::bit_width(z), low = n - 1 - s;
   raw.put(z & ((u64(1) << low) - 1), low);
   return u8(kDirectTokens + (u32(n - 8) << s) + (u32(z >> low) & ((1u << s) - 1)));
@@ -105,6 +107,7 @@ I code_of(u8 token, BitReader& raw) {
   constexpr int s = kTokenBits<I>;
   using U = std::make_unsigned_t<I>;
   if (token < kDirectTokens) return unzigzag(U(token));
+  if (token == kLowestToken<I>) return std::numeric_limits<I>::min();
   const u32 rest = token - kDirectTokens;
   const int n = int(rest >> s) + 8, low = n - 1 - s;
   if (n > int(8 * sizeof(I))) fail_corrupt("token outside the alphabet");

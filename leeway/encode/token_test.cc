@@ -39,6 +39,18 @@ TEST(Token, IsAsSpecified) {
   EXPECT_EQ(raw.bytes()[0], 0b1011000);
 }
 
+TEST(Token, TheLowestCodeHasItsOwn) {
+  const i32 narrow[] = {std::numeric_limits<i32>::min()};
+  const i64 wide[] = {std::numeric_limits<i64>::min()};
+  u8 token;
+  BitWriter bits;
+  tokenize(std::span<const i32>(narrow), std::span(&token, 1), bits);
+  EXPECT_EQ(token, 228);
+  tokenize(std::span<const i64>(wide), std::span(&token, 1), bits);
+  EXPECT_EQ(token, 242);
+  EXPECT_EQ(bits.size(), 0u);
+}
+
 TEST(Token, RefusesWrongRawBits) {
   const u8 tokens[] = {136};
   const auto detokenize = [](std::span<const u8> all, ByteView raw, std::span<i32> codes) {

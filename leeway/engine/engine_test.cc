@@ -153,7 +153,7 @@ TEST(Engine, WrongTargetTypeIsRefused) {
 
 TEST(Engine, TheStreamStatesTheLargestError) {
   const Shape shape{300, 40};
-  for (const std::string recipe : {"balanced", "feedback"}) {
+  for (const std::string recipe : {"balanced", "sz1.4"}) {
     const auto values = make_field<double>(shape, Texture::noise);
     const Bytes stream =
         compress(values.data(), shape, options_for<double>(Bound::abs(0.01), recipe));

@@ -17,6 +17,7 @@
 
 #include "leeway/core/export.h"
 #include "leeway/core/stage.h"
+#include "leeway/core/wave.h"
 
 namespace leeway {
 
@@ -64,16 +65,49 @@ struct Lorenzo {
     const auto axes = params.axes > 0 ? size_t(params.axes) : kMaxRank;
     for_each_batch(field, axes, [&](Field<T> part) {
       const size_t rank = part.shape.rank(), length = rank ? size_t(part.shape[rank - 1]) : 1;
+      const size_t table = rank > 1 ? size_t(part.shape[rank - 2]) : 1;  // rows of one
+      WaveMaker<T> waves(length);
       std::vector<Predicted<T>> before(length + 2);  // h, with two zeros in front
+      size_t done = 0, row_by_row = 0;               // rows; those to go without another wave
       for_each_row_index(part.shape, [&](const Index& index, size_t row) {
+        if (row < done) return;
         T* x = part.data + row * length;
-        predict_from_rows(part, index, x, before.data() + 2, length);
+        const size_t left = table - row % table;
+        const size_t rows = row >= row_by_row && params.order == 1 ? waves.rows(left) : 0;
+        if (rows > 0) {
+          if (try_wave(part, index, x, waves, rows, row % table > 0, visit)) {
+            done = row + rows;
+            return;
+          }
+          row_by_row = row + rows;
+        }
+        predict_from_rows(part, index, x, before.data() + 2, length, false);
         if (params.order == 1)
           walk_row<1>(x, before.data() + 2, length, visit);
         else
           walk_row<2>(x, before.data() + 2, length, visit);
       });
     });
+  }
+
+  // Some rows of a table at once (wave.h).
+  template <class T, class Visit>
+  bool try_wave(Field<T> part, const Index& index, T* x, WaveMaker<T>& waves, size_t rows,
+                bool has_above, Visit&& visit) const {
+    if constexpr (WaveMaker<T>::kPossible) {
+      const size_t rank = part.shape.rank(), length = size_t(part.shape[rank - 1]);
+      Wave<T> wave = waves.make(x, rows, std::ptrdiff_t(length), has_above, false);
+      if (rank > 2) {
+        for (size_t r = 0; r < rows; ++r) {
+          Index at = index;
+          at[rank - 2] += r;
+          predict_from_rows(part, at, x + r * length, waves.other(r), length, true);
+        }
+        wave = waves.with_other(wave);
+      }
+      return visit.wave(wave);
+    }
+    return false;
   }
 
   // Splits the field into its batches: arrays of the last `axes` axes.
@@ -94,20 +128,15 @@ struct Lorenzo {
     for_each_outer(shape, 1, [&](const Index& index) { f(index, row++); });
   }
 
-  // h: the part of the prediction that comes from other rows. The shifts of the other axes are
-  // counted like an odometer, the last axis fastest.
+  // h: the part of the prediction that comes from other rows, those of the same table last, or not
+  // at all. The shifts of the other axes are counted like an odometer, the last axis fastest.
   template <class T>
   void predict_from_rows(Field<T> field, const Index& index, const T* x, Predicted<T>* h,
-                         size_t length) const {
+                         size_t length, bool other_tables_only) const {
     static constexpr int kWeights[3][3] = {{}, {1, -1, 0}, {1, -2, 1}};
     std::fill_n(h, length, Predicted<T>(0));
     const size_t outer = field.shape.rank() > 0 ? field.shape.rank() - 1 : 0;
-    Index shift{};
-    for (;;) {
-      size_t axis = outer;
-      while (axis > 0 && ++shift[axis - 1] > std::min(u64(params.order), index[axis - 1]))
-        shift[--axis] = 0;
-      if (axis == 0) return;
+    const auto add = [&](const Index& shift) {
       std::ptrdiff_t offset = 0;
       auto stride = std::ptrdiff_t(length);
       int weight = -1;
@@ -118,6 +147,23 @@ struct Lorenzo {
       const T* row = x - offset;
       const auto w = Predicted<T>(weight);
       for (size_t i = 0; i < length; ++i) h[i] += w * Predicted<T>(row[i]);
+    };
+    const auto most = [&](size_t axis) { return std::min(u64(params.order), index[axis]); };
+    const auto is_other_table = [&](const Index& shift) {
+      return std::any_of(shift.begin(), shift.begin() + std::ptrdiff_t(outer) - 1,
+                         [](u64 s) { return s > 0; });
+    };
+    for (Index shift{};;) {
+      size_t axis = outer;
+      while (axis > 0 && ++shift[axis - 1] > most(axis - 1)) shift[--axis] = 0;
+      if (axis == 0) break;
+      if (is_other_table(shift)) add(shift);
+    }
+    if (outer == 0 || other_tables_only) return;
+    for (u64 s = 1; s <= most(outer - 1); ++s) {
+      Index own{};
+      own[outer - 1] = s;
+      add(own);
     }
   }
 

@@ -23,7 +23,8 @@ size_t quantize_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_R
   const auto inverse = hn::Set(d, is_float ? T(grid.short_inverse) : T(grid.inverse));
   const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
   const auto limit = hn::Set(d, is_float ? T(grid.short_limit) : T(grid.limit));
-  const auto max_code = hn::Set(d, is_float ? T(grid.kShortCode) : T(grid.kMaxCode / 2));
+  const auto max_code =
+      hn::Set(d, is_float ? T(grid.short_most) : T(std::min(grid.most - 0.5, grid.kMaxCode / 2)));
   const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
   auto worst = hn::Zero(d);
   size_t i = 0;
@@ -79,7 +80,8 @@ bool quantize_plane(const LinearGrid<T>& grid, const Plane<const std::byte>& pla
     if (i < length) one(from + length - lanes, x + length - lanes, q + length - lanes);
   }
   const auto limit = hn::Set(d, is_float ? T(grid.short_limit) : T(grid.limit));
-  const auto max_code = hn::Set(d, is_float ? T(grid.kShortCode) : T(grid.kMaxCode / 2));
+  const auto max_code =
+      hn::Set(d, is_float ? T(grid.short_most) : T(std::min(grid.most - 0.5, grid.kMaxCode / 2)));
   const auto fits =
       hn::And(hn::And(hn::Le(worst, limit), hn::Le(largest, max_code)), hn::Eq(sum, sum));
   if (!hn::AllTrue(d, fits)) return false;

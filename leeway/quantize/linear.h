@@ -11,6 +11,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -18,6 +20,7 @@
 #include "leeway/core/distance.h"
 #include "leeway/core/export.h"
 #include "leeway/core/stage.h"
+#include "leeway/core/wave.h"
 
 namespace leeway {
 
@@ -27,6 +30,27 @@ inline double short_step(double bound) {
   const double fraction = std::frexp(bound * (2 - 0x1p-8), &exponent);
   return std::ldexp(std::floor(fraction * 256), exponent - 8);
 }
+
+// The largest power of two that is at most 2 * bound, as waveSZ has it.
+inline double binary_step(double bound) {
+  int exponent;
+  std::frexp(bound, &exponent);  // bound = fraction * 2^exponent, 1/2 <= fraction < 1
+  return std::ldexp(1.0, exponent);
+}
+
+enum class StepRule : u8 { eight_bits, power_of_two };
+constexpr std::array<std::string_view, 2> param_words(StepRule) { return {"short", "pow2"}; }
+
+struct LinearParams {
+  StepRule step = StepRule::eight_bits;
+  i32 bins = 0;
+  void fields(auto&& field) {
+    field("step", step, StepRule::eight_bits, StepRule::power_of_two,
+          "short: just below twice the bound; pow2: the power of two at or below it");
+    field("bins", bins, 0, 1 << 30,
+          "how many codes there are, the others are kept exactly; 0: all");
+  }
+};
 
 // The nearest integer to t, ties to even; for |t| < 2^51 (double) or 2^22 (float). Never -0.
 template <class F>
@@ -83,19 +107,24 @@ inline constexpr size_t kScalarStretch = 16, kRecoverStretch = 64;
 template <Floating T>
 struct LinearGrid<T> {
   double step, inverse, limit;  // limit: of the error
+  double most;                  // codes are smaller
   // The same for float arithmetic; 0 if they do not fit.
-  float short_step = 0, short_inverse = 0, short_limit = 0;
+  float short_step = 0, short_inverse = 0, short_limit = 0, short_most = 0;
 
   // Codes up to here times an eight-bit step are exact in float.
   static constexpr float kShortCode = 65536;
   static constexpr double kMaxCode = sizeof(T) == 8 ? 0x1p50 : 0x1p30;
 
-  explicit LinearGrid(double bound)
-      : step(leeway::short_step(bound)), inverse(1 / step), limit(tight<double>(bound)) {
+  explicit LinearGrid(double bound, const LinearParams& params = {})
+      : step(params.step == StepRule::eight_bits ? leeway::short_step(bound) : binary_step(bound)),
+        inverse(1 / step),
+        limit(tight<double>(bound)),
+        most(params.bins > 0 ? std::min(params.bins / 2 - 0.5, kMaxCode) : kMaxCode) {
     if (step > 0x1p-100 && step < 0x1p100) {
       short_step = float(step);
       short_inverse = float(inverse);
       short_limit = tight<float>(bound);
+      short_most = float(std::min<double>(kShortCode, std::ceil(most) - 1));
     }
   }
 
@@ -109,7 +138,7 @@ struct LinearGrid<T> {
   bool quantize(T& x, Predicted<T> p, Code<T>& q) const {
     if constexpr (std::is_same_v<T, float>) {
       const float t = (x - p) * short_inverse;
-      if (short_step > 0 && std::abs(t) <= kShortCode) {
+      if (short_step > 0 && std::abs(t) <= short_most) {
         const float n = round_to_even(t), y = p + n * short_step;
         if (std::abs(x - y) <= short_limit) {
           q = i32(n);
@@ -119,7 +148,7 @@ struct LinearGrid<T> {
       }
     }
     const double t = (double(x) - double(p)) * inverse;
-    if (!(std::abs(t) < kMaxCode)) return false;  // NaN and infinities, too
+    if (!(std::abs(t) < most)) return false;  // NaN and infinities, too
     const auto code = Code<T>(round_to_even(t));
     const T y = recover(p, code);
     if (!(std::abs(double(y) - double(x)) <= limit)) return false;
@@ -179,11 +208,20 @@ struct LinearGrid<T> {
 
 template <std::integral T>
 struct LinearGrid<T> {
-  u64 half;  // floor(bound): codes are 2 * half + 1 apart
+  u64 half;  // floor(bound): codes are up to 2 * half + 1 apart
   i64 step;
+  i64 most;  // the largest code
 
-  explicit LinearGrid(double bound)
-      : half(u64(std::min(std::floor(bound), 0x1p60))), step(i64(2 * half + 1)) {}
+  explicit LinearGrid(double bound, const LinearParams& params = {})
+      : half(u64(std::min(std::floor(bound), 0x1p60))),
+        step(
+            i64(params.step == StepRule::eight_bits ? 2 * half + 1 : std::bit_floor(2 * half + 1))),
+        most(std::numeric_limits<Code<T>>::max() / 2) {
+    if (params.bins > 0) most = std::min<i64>(most, std::max(params.bins / 2 - 1, 0));
+  }
+
+  // Without loss and without a limit.
+  bool is_identity() const { return half == 0 && most == std::numeric_limits<Code<T>>::max() / 2; }
 
   T recover(u64 p, Code<T> q) const {
     const u64 sum = p + u64(i64(q)) * u64(step);
@@ -197,11 +235,9 @@ struct LinearGrid<T> {
   bool quantize(T& x, u64 p, Code<T>& q) const {
     const i64 d = i64(u64(x) - p);
     if (d > i64(1) << 61 || d < -(i64(1) << 61)) return false;
-    const i64 shifted = d + i64(half);
+    const i64 shifted = d + step / 2;
     const i64 code = shifted / step - (shifted % step < 0);  // floor
-    if (code > std::numeric_limits<Code<T>>::max() / 2 ||
-        code < std::numeric_limits<Code<T>>::min() / 2)
-      return false;
+    if (code > most || code < -most) return false;
     const T y = recover(p, Code<T>(code));
     if (distance(x, y) > half) return false;
     q = Code<T>(code);
@@ -215,7 +251,7 @@ struct LinearGrid<T> {
     for (size_t i = first; i < values.size(); ++i) {
       const T x = values[i];
       codes[i] = Code<T>(x);
-      if (half == 0) continue;  // the code is the value, modulo 2^32 or 2^64
+      if (is_identity()) continue;  // the code is the value, modulo 2^32 or 2^64
       if (quantize(values[i], u64(0), codes[i])) {
         max_error = std::max(max_error, distance(x, values[i]));
       } else {
@@ -228,20 +264,32 @@ struct LinearGrid<T> {
 
   void recover(std::span<const Code<T>> codes, std::span<T> values) const {
     for (size_t i = 0; i < codes.size(); ++i)
-      values[i] = half == 0 ? T(codes[i]) : recover(u64(0), codes[i]);
+      values[i] = is_identity() ? T(codes[i]) : recover(u64(0), codes[i]);
   }
 };
+
+// All codes of the rows, and in their place what recover_wave() will put there. Says false and
+// changes nothing if a value has no code.
+LEEWAY_EXPORT bool quantize_wave(const LinearGrid<float>& grid, const Wave<float>& rows, i32* codes,
+                                 double& max_error);
+LEEWAY_EXPORT bool quantize_wave(const LinearGrid<double>& grid, const Wave<double>& rows,
+                                 i64* codes, double& max_error);
+// Says false and changes nothing if some codes are for the scalar definition.
+LEEWAY_EXPORT bool recover_wave(const LinearGrid<float>& grid, const Wave<float>& rows,
+                                const i32* codes);
+LEEWAY_EXPORT bool recover_wave(const LinearGrid<double>& grid, const Wave<double>& rows,
+                                const i64* codes);
 
 struct Linear {
   static constexpr std::string_view kName = "linear";
   static constexpr std::string_view kAbout =
       "uniform quantization, every value checked against the bound";
   static constexpr Kind kKind = Kind::quantizer;
-  NoParams params;
+  LinearParams params;
 
   template <class T>
   LinearGrid<T> at(double bound) const {
-    return LinearGrid<T>(bound);
+    return LinearGrid<T>(bound, params);
   }
 };
 

@@ -8,12 +8,15 @@
 #include "leeway/encode/pack.h"
 #include "leeway/encode/rans.h"
 #include "leeway/encode/raw.h"
+#include "leeway/lossless/deflate.h"
 #include "leeway/lossless/store.h"
 #include "leeway/lossless/zstd.h"
 #include "leeway/predict/blocks.h"
+#include "leeway/predict/ghost.h"
 #include "leeway/predict/interp.h"
 #include "leeway/predict/lorenzo.h"
 #include "leeway/predict/pyramid.h"
+#include "leeway/predict/wavefront.h"
 #include "leeway/quantize/exact.h"
 #include "leeway/quantize/linear.h"
 
@@ -22,10 +25,10 @@ namespace leeway {
 template <class... S>
 struct List {};
 
-using Predictors = List<Lorenzo, Blocks, Interp, Pyramid>;
+using Predictors = List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost>;
 using Quantizers = List<Linear, Exact>;
 using Encoders = List<Huffman, Rans, Pack, Fixed, Raw>;
-using LosslessStages = List<Zstd, Store>;
+using LosslessStages = List<Zstd, Deflate, Store>;
 
 template <class... A, class... B>
 List<A..., B...> operator+(List<A...>, List<B...>);

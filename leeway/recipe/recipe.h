@@ -3,7 +3,7 @@
 // printed.
 //
 //   recipe = stage { "+" stage }
-//   stage  = name [ ":" key "=" number { "," key "=" number } ]
+//   stage  = name [ ":" key "=" value { "," key "=" value } ]          value: a number, or a word
 //
 // Stages stand in the order preprocessors, predictor and quantizer (in either order), encoder,
 // lossless. A kind that is left out is bypassed: no prediction, no loss (`exact`), codes unpacked

@@ -38,13 +38,14 @@ TEST(Recipe, NamesStandForRecipes) {
 TEST(Recipe, ErrorsSayWhatIsWrongAndWhatExists) {
   EXPECT_NE(complaint("lorenso+linear")
                 .find("there is no stage or recipe 'lorenso'; there are: lorenzo, blocks, interp, "
-                      "pyramid, linear"),
+                      "pyramid, wavefront, ghost, linear"),
             std::string::npos);
   EXPECT_NE(
       complaint("huffman+linear").find("'linear' (quantizer) cannot follow 'huffman' (encoder)"),
       std::string::npos);
   EXPECT_NE(complaint("linear+lorenzo+linear").find("at most one quantizer"), std::string::npos);
-  EXPECT_NE(complaint("lorenzo:order=9").find("order must be between 1 and 2"), std::string::npos);
+  EXPECT_NE(complaint("linear:step=3").find("step must be short or pow2"), std::string::npos);
+  EXPECT_NE(complaint("lorenzo:order=9").find("order must be 1 to 2"), std::string::npos);
   EXPECT_NE(complaint("lorenzo:order").find("expected key=number"), std::string::npos);
   EXPECT_NE(complaint("lorenzo:").find("nothing follows"), std::string::npos);
   EXPECT_NE(complaint("linear++zstd").find("a stage is missing"), std::string::npos);

@@ -204,6 +204,9 @@ class Feedback final : public Transform<T> {
           });
       settled.write(side);
       walk(settled, source, field, visit);
+    } else if constexpr (NotingPredictor<P, T>) {
+      if (!is_in_place(source, field)) gather(source, field.data);
+      predictor_.walk(field, visit, side);
     } else {
       walk(predictor_, source, field, visit);
     }
@@ -216,6 +219,8 @@ class Feedback final : public Transform<T> {
     Recover visit(quantizer_, bound, source, field.size(), exact, last_level);
     if constexpr (SettledPredictor<P>)
       predictor_.read(field.shape, side).walk(field, visit);
+    else if constexpr (NotingPredictor<P, T>)
+      predictor_.walk(field, visit, side);
     else
       predictor_.walk(field, visit);
   }
@@ -228,11 +233,17 @@ class Feedback final : public Transform<T> {
     double bound;
     Grid grid;
     std::array<Code<T>, kMostCodes> codes;
+    std::vector<Code<T>> wave_codes;
     size_t done = 0;  // values of the walk
 
     Visitor(const Q& q, double e) : quantizer(q), bound(e), grid(q.template at<T>(e)) {}
     double step() const requires requires(const Grid& g) { g.step; }
     { return double(grid.step); }
+    std::optional<T> rounded(T value, Predicted<T> predicted) const {
+      Code<T> code = 0;
+      if (!grid.quantize(value, predicted, code)) return std::nullopt;
+      return value;
+    }
     void tighten(double factor) { grid = quantizer.template at<T>(bound * factor); }
     void mark(size_t) {}
     size_t last_level() const { return 0; }
@@ -251,7 +262,7 @@ class Feedback final : public Transform<T> {
   };
 
   struct Quantize : Visitor {
-    using Visitor::codes, Visitor::done, Visitor::grid;
+    using Visitor::codes, Visitor::done, Visitor::grid, Visitor::wave_codes;
     std::span<const u8> special;
     CodeSink<Code<T>>& sink;
     Patches<T>& exact;
@@ -265,8 +276,35 @@ class Feedback final : public Transform<T> {
     const u8* special_values() const { return special.empty() ? nullptr : special.data(); }
     void mark(size_t level) { sink.mark(level); }
     void point(T& value, Predicted<T> predicted) {
-      keep(value, predicted, codes[waiting], !special.empty() && special[done]);
+      code_one(value, predicted, codes[waiting], !special.empty() && special[done]);
       if (++waiting == kMostCodes) flush();
+    }
+    void keep(T& value, Predicted<T> otherwise) {
+      if (!special.empty() && special[done]) return point(value, otherwise);
+      exact.add(done++, value);
+      codes[waiting] = kExactCode<Code<T>>;
+      if (++waiting == kMostCodes) flush();
+    }
+    bool wave(const Wave<T>& rows) {
+      if constexpr (requires { quantize_wave(grid, rows, codes.data(), max_error); }) {
+        const size_t count = rows.size_with_border(), length = count / rows.rows;
+        if (!special.empty() &&
+            std::ranges::any_of(special.subspan(done, count), [](u8 flag) { return flag != 0; }))
+          return false;
+        wave_codes.resize(count);
+        Code<T>* const found = wave_codes.data() + (count - rows.size());
+        if (!quantize_wave(grid, rows, found, max_error)) return false;
+        for (size_t r = 0; rows.has_border && r < rows.rows; ++r) {
+          exact.add(done + r * length, rows.border(r));
+          wave_codes[r * length] = kExactCode<Code<T>>;
+          std::copy_n(found + r * rows.length, rows.length, wave_codes.data() + r * length + 1);
+        }
+        flush();
+        sink.put_all(wave_codes, {});
+        done += count;
+        return true;
+      }
+      return false;
     }
     void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
              const u8* flags, u8* sizes) {
@@ -281,7 +319,7 @@ class Feedback final : public Transform<T> {
             done += n;
           }
         for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
-          keep(values[i], predicted[i], room[i], flags && flags[i]);
+          code_one(values[i], predicted[i], room[i], flags && flags[i]);
       }
       if (sizes) sizes_of(std::span<const Code<T>>(room, count), sizes);
       sink.put(count, contexts);
@@ -294,7 +332,7 @@ class Feedback final : public Transform<T> {
     }
 
    private:
-    void keep(T& value, Predicted<T> predicted, Code<T>& code, bool is_special) {
+    void code_one(T& value, Predicted<T> predicted, Code<T>& code, bool is_special) {
       const T original = value;
       if (!Visitor::quantize(value, predicted, code, is_special))
         exact.add(done, original);
@@ -305,11 +343,12 @@ class Feedback final : public Transform<T> {
   };
 
   struct Recover : Visitor {
-    using Visitor::codes, Visitor::done, Visitor::grid;
+    using Visitor::codes, Visitor::done, Visitor::grid, Visitor::wave_codes;
     CodeSource<Code<T>>& source;
-    size_t remaining;  // in the source
-    Buffer<T> exact;   // in the order of the walk
-    size_t next = 0, filled = 0;
+    size_t remaining;            // in the source
+    Buffer<T> exact;             // in the order of the walk
+    std::vector<Code<T>> ahead;  // codes for point() and wave()
+    size_t next = 0;             // in them
     size_t last;
 
     Recover(const Q& q, double e, CodeSource<Code<T>>& s, size_t size, const Patches<T>& patches,
@@ -325,13 +364,30 @@ class Feedback final : public Transform<T> {
     size_t last_level() const { return last; }
     const u8* special_values() const { return nullptr; }
     void point(T& value, Predicted<T> predicted) {
-      if (next == filled) {
-        filled = std::min(remaining, kMostCodes);
-        remaining -= filled;
-        source.next(std::span(codes.data(), filled), nullptr);
-        next = 0;
+      if (next == ahead.size()) look_ahead(1);
+      recover(value, predicted, ahead[next++]);
+    }
+    void keep(T& value, Predicted<T> otherwise) { point(value, otherwise); }
+    bool wave(const Wave<T>& rows) {
+      if constexpr (requires { recover_wave(grid, rows, codes.data()); }) {
+        const size_t count = rows.size_with_border(), length = count / rows.rows;
+        if (ahead.size() - next < count) look_ahead(count);
+        const Code<T>* found = ahead.data() + next;
+        if (rows.has_border) {
+          wave_codes.resize(rows.size());
+          for (size_t r = 0; r < rows.rows; ++r) {
+            if (found[r * length] != kExactCode<Code<T>>) return false;
+            rows.border(r) = exact.empty() ? T() : exact[done + r * length];
+            std::copy_n(found + r * length + 1, rows.length, wave_codes.data() + r * rows.length);
+          }
+          found = wave_codes.data();
+        }
+        if (!recover_wave(grid, rows, found)) return false;
+        next += count;
+        done += count;
+        return true;
       }
-      recover(value, predicted, codes[next++]);
+      return false;
     }
     void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts, const u8*,
              u8* sizes) {
@@ -350,6 +406,17 @@ class Feedback final : public Transform<T> {
     }
 
    private:
+    // At least `count` codes wait in `ahead` after this.
+    void look_ahead(size_t count) {
+      ahead.erase(ahead.begin(), ahead.begin() + std::ptrdiff_t(next));
+      next = 0;
+      while (ahead.size() < count) {
+        const size_t old = ahead.size(), n = std::min(remaining, kMostCodes);
+        ahead.resize(old + n);
+        source.next(std::span(ahead).subspan(old), nullptr);
+        remaining -= n;
+      }
+    }
     void recover(T& value, Predicted<T> predicted, Code<T> code) {
       if (code != kExactCode<Code<T>>)
         value = grid.recover(predicted, code);

@@ -107,7 +107,7 @@ def test_region(leeway, field):
 
 @pytest.mark.parametrize("bound", [["--abs", "0.01"], ["--rel", "1e-4"], ["--psnr", "60"], ["--l2", "3"], ["--lossless"],
                                    ["--abs", "0.1", "--psnr", "50", "--rel", "0.01"]], ids=" ".join)
-@pytest.mark.parametrize("recipe", ["balanced", "feedback", "lossless", "linear+lorenzo:order=2+huffman"])
+@pytest.mark.parametrize("recipe", ["balanced", "sz1.4", "lossless", "linear+lorenzo:order=2+huffman"])
 def test_every_bound_verifies(leeway, field, bound, recipe):
     leeway("compress", field, *bound, "--recipe", recipe, "-o", "a.lwy")
     report = leeway.json("verify", "a.lwy", "--against", field)
@@ -335,7 +335,7 @@ def test_help_has_examples(leeway):
 
 def test_recipes_and_stages(leeway):
     names = {entry["name"] for entry in leeway.json("recipes")}
-    assert {"balanced", "feedback", "lossless"} <= names
+    assert {"balanced", "sz1.4", "wavesz", "lossless"} <= names
     stages = {entry["name"]: entry for entry in leeway.json("stages")}
     assert stages["lorenzo"]["params"][0]["name"] == "order"
     assert "| predictor | `lorenzo` |" in leeway("stages", "--markdown")
@@ -363,8 +363,8 @@ def test_turbulence_has_its_spectrum(leeway):
 
 
 def test_bench(leeway, field):
-    rows = leeway.json("bench", field, "--rel", "1e-3", "--recipes", "balanced,feedback", "--threads", "1", "--repeat", "2")
-    assert [row["recipe"] for row in rows] == ["balanced", "feedback"]
+    rows = leeway.json("bench", field, "--rel", "1e-3", "--recipes", "balanced,sz1.4", "--threads", "1", "--repeat", "2")
+    assert [row["recipe"] for row in rows] == ["balanced", "sz1.4"]
     for row in rows:
         assert {"ratio", "compress_mb_s", "decompress_mb_s", "memcpy_mb_s", "error_over_bound", "psnr"} <= set(row)
         assert row["ratio"] > 1 and 0 < row["error_over_bound"] <= 1

@@ -96,12 +96,12 @@ int main(int argc, char** argv) {
   make<i16>(folder, "balanced", {20, 11}, Bound::abs(3.5), false);
   make<i32>(folder, "balanced", {5, 6, 7}, Bound::abs(1), false);
   make<i64>(folder, "balanced", {300}, Bound::abs(1), false);
-  make<u8>(folder, "feedback", {200}, Bound::abs(2), false);
-  make<u16>(folder, "feedback", {20, 11}, Bound::abs(3.5), false);
-  make<u32>(folder, "feedback", {5, 6, 7}, Bound::abs(1), false);
-  make<u64>(folder, "feedback", {300}, Bound::abs(1), false);
-  make<float>(folder, "feedback", {9, 10, 11}, coarse, true);
-  make<double>(folder, "feedback", {3, 4, 5, 6}, coarse, true);
+  make<u8>(folder, "sz1.4", {200}, Bound::abs(2), false);
+  make<u16>(folder, "sz1.4", {20, 11}, Bound::abs(3.5), false);
+  make<u32>(folder, "sz1.4", {5, 6, 7}, Bound::abs(1), false);
+  make<u64>(folder, "sz1.4", {300}, Bound::abs(1), false);
+  make<float>(folder, "sz1.4", {9, 10, 11}, coarse, true);
+  make<double>(folder, "sz1.4", {3, 4, 5, 6}, coarse, true);
   make<float>(folder, "lorenzo:order=2+linear+huffman", {13, 14}, coarse, false);
   make<double>(folder, "linear+lorenzo:order=2,axes=2+raw+zstd", {4, 8, 9}, coarse, false);
   make<float>(folder, "linear+huffman", {400}, coarse, true);
@@ -137,6 +137,15 @@ int main(int argc, char** argv) {
   make<i16>(folder, "interp:cubic=0,reverse=1,alpha=1.5,beta=3+linear+huffman", {20, 31},
             Bound::abs(3.5), false);
   make<float>(folder, "linear+lorenzo+rans", {9, 10, 60}, coarse, true);
+  for (const char* recipe : {"wavesz", "wavesz-huffman", "ghostsz"}) {
+    make<float>(folder, recipe, {20, 70}, coarse, true);
+    make<i16>(folder, recipe, {9, 10, 11}, Bound::abs(3.5), false);
+  }
+  make<double>(folder, "wavefront:border=predicted+linear:step=pow2+raw", {5, 8, 40}, coarse,
+               false);
+  make<float>(folder, "lorenzo+linear+raw+deflate", {3, 4, 20, 40}, coarse, false);
+  make<u64>(folder, "linear:step=pow2,bins=500+lorenzo+huffman", {300}, Bound::abs(2), false);
+  make<float>(folder, "balanced", {30, 40}, Bound::ratio(6), false);
   make<u8>(folder, "small", {41, 40, 40}, Bound::abs(8), false);  // large enough for levels
   return 0;
 }

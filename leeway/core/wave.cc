@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/core/wave.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "leeway/core/wave.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace leeway::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Two vectors of at most 32 bytes.
+template <class T>
+size_t most_rows() {
+  if (HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE) return 0;
+  return 2 * hn::Lanes(hn::CappedTag<T, 32 / sizeof(T)>());
+}
+size_t rows_f32() { return most_rows<float>(); }
+size_t rows_f64() { return most_rows<double>(); }
+
+}  // namespace leeway::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace leeway {
+
+HWY_EXPORT(rows_f32);
+HWY_EXPORT(rows_f64);
+
+size_t wave_rows_f32() { return HWY_DYNAMIC_DISPATCH(rows_f32)(); }
+size_t wave_rows_f64() { return HWY_DYNAMIC_DISPATCH(rows_f64)(); }
+
+}  // namespace leeway
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Envelope: what stands around the output of a general-purpose compressor: a byte that says whether
+// it was of use, and the size of the content.
+//
+//   method u8: 0 the content as it is, 1 packed;  packed: size varint, then the packed bytes
+#pragma once
+
+#include <algorithm>
+
+#include "leeway/core/buffer.h"
+#include "leeway/core/bytes.h"
+
+namespace leeway {
+
+// pack(bytes, room) returns how many bytes of the room it used, or 0 if they are too few;
+// room_for(size) is enough for anything of that size.
+template <class Pack, class RoomFor>
+void put_in_envelope(ByteView bytes, Writer& out, Pack&& pack, RoomFor&& room_for) {
+  // Entropy-coded bytes seldom shrink. Three samples tell, for a fraction of the time.
+  const auto seems_packable = [&] {
+    constexpr size_t kSample = 4096;
+    if (bytes.size() < 8 * kSample) return true;
+    Buffer<u8> samples(3 * kSample), room(room_for(samples.size()));
+    for (size_t k = 0; k < 3; ++k)
+      std::ranges::copy(bytes.subspan((bytes.size() - kSample) / 2 * k, kSample),
+                        samples.data() + k * kSample);
+    return pack(ByteView(samples), std::span<u8>(room)) < samples.size() / 100 * 98;
+  };
+  const size_t start = out.size();
+  out.put(u8(1));
+  out.put_varint(bytes.size());
+  const size_t header = out.size();
+  if (seems_packable()) out.truncate(header + pack(bytes, out.extend(room_for(bytes.size()))));
+  if (out.size() == header || out.size() - start > bytes.size()) {
+    out.truncate(start);
+    out.put(u8(0));
+    out.put_bytes(bytes);
+  }
+}
+
+// unpack(bytes, content) fills all of the content or says false.
+template <class Unpack>
+void take_from_envelope(ByteView bytes, size_t limit, Writer& out, Unpack&& unpack) {
+  Reader in(bytes);
+  const u8 method = in.get<u8>();
+  if (method == 0) return out.put_bytes(in.rest());
+  if (method != 1) fail_corrupt("unknown way of packing");
+  const std::span<u8> content =
+      out.extend(size_t(in.get_varint(limit, "packed content too large")));
+  if (!unpack(in.rest(), content)) fail_corrupt("packed bytes are damaged");
+}
+
+}  // namespace leeway

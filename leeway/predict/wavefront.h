@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Wavefront: the order of waveSZ [Tian et al., PPoPP 2020], in which a predictor that waits for its
+// neighbours need not wait.
+//
+// A value of a table needs those to the left, above, and above to the left. All values with the
+// same row + column are independent of each other: a column of the wavefront. Here some rows at a
+// time are skewed so that such columns are vectors, and the loop of prediction, quantization and
+// reconstruction runs on whole columns: first growing ones (HEAD), then full ones (BODY), then
+// shrinking ones (TAIL). What comes out are the very codes of the loop value by value, in the order
+// of rows; lorenzo uses it, too.
+#pragma once
+
+#include <array>
+
+#include "leeway/core/stage.h"
+#include "leeway/core/wave.h"
+
+namespace leeway {
+
+enum class Border : u8 { exact, predicted };
+constexpr std::array<std::string_view, 2> param_words(Border) { return {"exact", "predicted"}; }
+
+struct Wavefront {
+  static constexpr std::string_view kName = "wavefront";
+  static constexpr std::string_view kAbout =
+      "Lorenzo's rule on a table, the first axis by all others, in the order of waveSZ";
+  static constexpr Kind kKind = Kind::predictor;
+  static constexpr u64 kChunkValues = u64(1) << 20;
+  struct Params {
+    Border border = Border::exact;
+    void fields(auto&& field) {
+      field("border", border, Border::exact, Border::predicted,
+            "first row and column: kept exactly, as in the paper, or predicted");
+    }
+  } params;
+
+  template <class T, class Visit>
+  void walk(Field<T> field, Visit&& visit) const {
+    using P = Predicted<T>;
+    const size_t rank = field.shape.rank();
+    const size_t rows = rank > 1 ? size_t(field.shape[0]) : 1;
+    const size_t length = rows > 0 ? field.size() / rows : 0;
+    if (field.size() == 0) return;
+    const auto at = [&](size_t i, size_t j) -> T& { return field.data[i * length + j]; };
+    const bool exact = params.border == Border::exact && rank > 1;
+    const size_t first = exact ? 1 : 0;
+    for (size_t j = 0; exact && j < length; ++j)
+      visit.keep(at(0, j), j > 0 ? P(at(0, j - 1)) : P(0));
+    WaveMaker<T> waves(length - first);
+    for (size_t i = first; i < rows;) {
+      const size_t n = waves.rows(rows - i);
+      if constexpr (WaveMaker<T>::kPossible)
+        if (n > 0 &&
+            visit.wave(waves.make(&at(i, first), n, std::ptrdiff_t(length), i > 0, exact))) {
+          i += n;
+          continue;
+        }
+      for (const size_t stop = i + std::max<size_t>(n, 1); i < stop; ++i) {
+        if (exact) visit.keep(at(i, 0), P(at(i - 1, 0)));
+        P left = exact ? P(at(i, 0)) : P(0);
+        P above_left = exact ? P(0) + P(at(i - 1, 0)) : P(0);
+        for (size_t j = first; j < length; ++j) {
+          const P above = i > 0 ? P(0) + P(at(i - 1, j)) : P(0);
+          visit.point(at(i, j), left + (above - above_left));
+          left = P(at(i, j));
+          above_left = above;
+        }
+      }
+    }
+  }
+};
+
+}  // namespace leeway
