@@ -8,6 +8,7 @@
 #include <random>
 
 #include "leeway/core/hash.h"
+#include "leeway/encode/adaptive.h"
 #include "leeway/encode/huffman.h"
 #include "leeway/encode/pack.h"
 #include "leeway/leeway.hpp"
@@ -162,6 +163,8 @@ void decode(benchmark::State& state) {
 }
 BENCHMARK(encode<Huffman>);
 BENCHMARK(decode<Huffman>);
+BENCHMARK(encode<Adaptive>);
+BENCHMARK(decode<Adaptive>);
 BENCHMARK(encode<Pack>);
 BENCHMARK(decode<Pack>);
 

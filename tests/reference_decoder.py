@@ -4,10 +4,12 @@
 
 Plain and slow. Usage: reference_decoder.py STREAM.lwy OUT.raw
 """
+import re
 import struct
 import sys
 import zlib
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import xxhash
@@ -17,12 +19,12 @@ DTYPES = {1: "f32", 2: "f64", 3: "f16", 4: "bf16", 5: "i8", 6: "i16", 7: "i32", 
 BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FLOATS = ("f32", "f64", "f16", "bf16")
 DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {"step": "short", "bins": 0},
-            "exact": {}, "huffman": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {},
+            "exact": {}, "huffman": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 14},
             "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}, "rans": {},
             "interp": {"cubic": 1, "reverse": 0, "alpha": 1.25, "beta": 2.0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4}}
 PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost"}, {"linear", "exact"}
-ENCODERS, LOSSLESS = {"huffman", "rans", "pack", "fixed", "raw"}, {"zstd", "deflate", "store"}
+ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw"}, {"zstd", "deflate", "store"}
 
 
 class Corrupt(Exception):
@@ -207,6 +209,12 @@ def huffman(reader, count, width, params):
     highest = reader.get("B")
     lengths = [n for byte in reader.take(highest // 2 + 1) for n in (byte & 15, byte >> 4)]
     require(all(n <= 12 for n in lengths) and not any(lengths[highest + 1 :]), "wrong lengths")
+    codes, sizes = codewords(lengths), [reader.varint() for _ in range(4)]
+    return untoken(read_streams(reader, sizes, count, codes), raw, width)
+
+
+def codewords(lengths):
+    """(length, code): token, canonical."""
     require(sum(4096 >> n for n in lengths if n) == 4096, "not a code")
     codes, code = {}, 0
     for length in range(1, 13):
@@ -215,7 +223,11 @@ def huffman(reader, count, width, params):
                 codes[length, code] = token
                 code += 1
         code <<= 1
-    sizes, tokens, m = [reader.varint() for _ in range(4)], [], (count + 3) // 4
+    return codes
+
+
+def read_streams(reader, sizes, count, codes):
+    tokens, m = [], (count + 3) // 4
     for k, size in enumerate(sizes):
         bits = Bits(reader.take(size))
         for _ in range(min((k + 1) * m, count) - min(k * m, count)):
@@ -225,7 +237,37 @@ def huffman(reader, count, width, params):
                 require(length <= 12, "no such code")
             tokens.append(codes[length, code])
         bits.expect_end()
-    return untoken(tokens, raw, width)
+    return tokens
+
+
+def offline_books():
+    source = (Path(__file__).parent.parent / "leeway/encode/offline_books.cc").read_text()
+    entries = re.findall(r'\{(-?\d+),\s*((?:"[0-9a-f]+"\s*)+)\}', source)
+    return [(int(low), [int(digit, 16) for digit in re.sub(r'["\s]', "", text)]) for low, text in entries]
+
+
+def adaptive(reader, count, width, params):
+    classes, book, codes = (10, 11, 12, 13, 14, 15, 16, 18, 21, 25, 32, 64), None, []
+    while len(codes) < count:
+        change, n = reader.get("B"), min(1 << params["page"], count - len(codes))
+        if change == 1:
+            first, symbols = reader.get("H"), reader.get("H")
+            require(symbols > 0 and first + symbols <= 1024, "a book outside the alphabet")
+            lengths = [k for byte in reader.take((12 + symbols + 1) // 2) for k in (byte & 15, byte >> 4)]
+            require(not any(lengths[12 + symbols :]), "length behind the last")
+            book = first - 512, lengths[: 12 + symbols]
+        elif change > 1:
+            books = offline_books()
+            require(change - 2 < len(books), "no such book")
+            book = books[change - 2]
+        require(book is not None, "no book yet")
+        low, lengths = book
+        sizes = [reader.varint() for _ in range(4)]
+        raw = Bits(reader.section().data)
+        for token in read_streams(reader, sizes, n, codewords(lengths)):
+            codes.append(unzigzag(raw.get(classes[token])) if token < 12 else low + token - 12)
+        raw.expect_end()
+    return codes
 
 
 def level_frequency(level):
@@ -931,7 +973,7 @@ def decode_body(body, recipe, dtype, shape, bound):
     side = reader.section()
     exact = read_patches(reader.section(), dtype, size)
     encoder = next((n for n in names if n in ENCODERS), "raw")
-    decoder = {"huffman": huffman, "rans": rans, "pack": pack, "fixed": fixed, "raw": raw_codes}[encoder]
+    decoder = {"huffman": huffman, "adaptive": adaptive, "rans": rans, "pack": pack, "fixed": fixed, "raw": raw_codes}[encoder]
     quantizer = next((n for n in names if n in QUANTIZERS), None)
     grid_at = lambda e: {"linear": Linear, "exact": Exact}[quantizer or "exact"](dtype, e, dict(stages).get(quantizer))
     grid, predictor = grid_at(bound), next((n for n in names if n in PREDICTORS), None)

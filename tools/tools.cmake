@@ -22,3 +22,10 @@ target_link_libraries(leeway_cli PRIVATE leeway_objects CLI11::CLI11 fmt::fmt nl
 target_compile_options(leeway_cli PRIVATE $<$<CONFIG:Release>:-O1>)
 set_source_files_properties(tools/sample_fields.cc PROPERTIES COMPILE_OPTIONS -O3)
 set_source_files_properties(tools/sample_fields.cc tools/output_file.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
+# Only run by scripts/codewords.sh.
+add_executable(leeway_make_codewords EXCLUDE_FROM_ALL tools/make_codewords.cc tools/sample_fields.cc
+               leeway/encode/book.cc leeway/encode/prefix_code.cc)
+leeway_flags(leeway_make_codewords)
+set_target_properties(leeway_make_codewords PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+target_link_libraries(leeway_make_codewords PRIVATE leeway fmt::fmt)

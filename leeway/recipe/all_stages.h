@@ -3,6 +3,7 @@
 // one word in one of these lines.
 #pragma once
 
+#include "leeway/encode/adaptive.h"
 #include "leeway/encode/fixed.h"
 #include "leeway/encode/huffman.h"
 #include "leeway/encode/pack.h"
@@ -27,7 +28,7 @@ struct List {};
 
 using Predictors = List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost>;
 using Quantizers = List<Linear, Exact>;
-using Encoders = List<Huffman, Rans, Pack, Fixed, Raw>;
+using Encoders = List<Huffman, Adaptive, Rans, Pack, Fixed, Raw>;
 using LosslessStages = List<Zstd, Deflate, Store>;
 
 template <class... A, class... B>

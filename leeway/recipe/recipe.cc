@@ -16,6 +16,7 @@ constexpr NamedRecipe kNamed[] = {
     {"small", "pyramid+linear+rans", "much smaller streams, at some hundred MB/s"},
     {"smallest", "pyramid:taps=40,every=4,gain=0+linear+rans",
      "the smallest streams; takes its time"},
+    {"ceaz", "linear+lorenzo+adaptive+zstd", "CEAZ: Huffman in one pass, with books that follow"},
     {"ceresz", "linear+blocks+fixed:outlier=0,head=4", "the block codec of CereSZ"},
     {"cuszp2-outlier", "linear+blocks+fixed", "the block codec of cuSZp2, outlier mode"},
     {"cuszp2-plain", "linear+blocks+fixed:outlier=0", "the block codec of cuSZp2, plain mode"},

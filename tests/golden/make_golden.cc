@@ -141,6 +141,11 @@ int main(int argc, char** argv) {
     make<float>(folder, recipe, {20, 70}, coarse, true);
     make<i16>(folder, recipe, {9, 10, 11}, Bound::abs(3.5), false);
   }
+  make<float>(folder, "ceaz", {30, 40}, coarse, true);
+  make<double>(folder, "linear+lorenzo+adaptive:rule=paper,page=11", {9, 30, 40}, Bound::abs(1e-4),
+               false);
+  make<i16>(folder, "linear+adaptive:rule=offline,sort=exact,page=12", {90, 80}, Bound::abs(1),
+            false);
   make<double>(folder, "wavefront:border=predicted+linear:step=pow2+raw", {5, 8, 40}, coarse,
                false);
   make<float>(folder, "lorenzo+linear+raw+deflate", {3, 4, 20, 40}, coarse, false);

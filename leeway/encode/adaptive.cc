@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/encode/adaptive.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "leeway/encode/book.h"
+#include "leeway/encode/offline_books.h"
+#include "leeway/encode/prefix_code.h"
+#include "leeway/encode/token.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "leeway/encode/adaptive.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace leeway::HWY_NAMESPACE {
+
+// Tokens of codes: kClasses + code - low, or 0 outside [low, high]. Says whether all are inside.
+template <class I>
+bool to_tokens(const I* HWY_RESTRICT codes, size_t n, I low, I high, u16* HWY_RESTRICT tokens) {
+  using U = std::make_unsigned_t<I>;
+  const U width = U(high) - U(low);
+  U outside = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const U place = U(codes[i]) - U(low);
+    outside |= U(place > width);
+    tokens[i] = place > width ? u16(0) : u16(place + Book::kClasses);
+  }
+  return outside == 0;
+}
+bool to_tokens_32(const i32* codes, size_t n, i32 low, i32 high, u16* tokens) {
+  return to_tokens(codes, n, low, high, tokens);
+}
+bool to_tokens_64(const i64* codes, size_t n, i64 low, i64 high, u16* tokens) {
+  return to_tokens(codes, n, low, high, tokens);
+}
+
+// The inverse; tokens of classes give a wrong code. Says whether there are none.
+template <class I>
+bool from_tokens(const u16* HWY_RESTRICT tokens, size_t n, I low, I* HWY_RESTRICT codes) {
+  u16 apart = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const u16 token = tokens[i] & prefix::kTokenMask;
+    apart |= u16(token < Book::kClasses);
+    codes[i] = I(token) - I(Book::kClasses) + low;
+  }
+  return apart == 0;
+}
+bool from_tokens_32(const u16* tokens, size_t n, i32 low, i32* codes) {
+  return from_tokens(tokens, n, low, codes);
+}
+bool from_tokens_64(const u16* tokens, size_t n, i64 low, i64* codes) {
+  return from_tokens(tokens, n, low, codes);
+}
+
+}  // namespace leeway::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace leeway {
+namespace {
+
+HWY_EXPORT(to_tokens_32);
+HWY_EXPORT(to_tokens_64);
+HWY_EXPORT(from_tokens_32);
+HWY_EXPORT(from_tokens_64);
+
+template <class I>
+bool to_tokens(const I* codes, size_t n, const Book& book, u16* tokens) {
+  const auto low = I(book.low), high = I(book.high());
+  if constexpr (sizeof(I) == 4)
+    return HWY_DYNAMIC_DISPATCH(to_tokens_32)(codes, n, low, high, tokens);
+  else
+    return HWY_DYNAMIC_DISPATCH(to_tokens_64)(codes, n, low, high, tokens);
+}
+template <class I>
+bool from_tokens(const u16* tokens, size_t n, const Book& book, I* codes) {
+  if constexpr (sizeof(I) == 4)
+    return HWY_DYNAMIC_DISPATCH(from_tokens_32)(tokens, n, I(book.low), codes);
+  else
+    return HWY_DYNAMIC_DISPATCH(from_tokens_64)(tokens, n, I(book.low), codes);
+}
+
+// What a page begins with; larger numbers name an offline book.
+enum Change : u8 { kSame = 0, kNew = 1, kOffline = 2 };
+
+// The raw bits of a code outside the book; up to 64.
+void put_raw(u64 z, int bits, BitWriter& out) {
+  out.put(z & 0xffffffff, std::min(bits, 32));
+  if (bits > 32) out.put(z >> 32, bits - 32);
+}
+u64 get_raw(int bits, BitReader& in) {
+  const u64 z = in.get(std::min(bits, 32));
+  return bits > 32 ? z | in.get(bits - 32) << 32 : z;
+}
+
+template <class I>
+class AdaptiveSink final : public CodeSink<I> {
+ public:
+  AdaptiveSink(const Adaptive::Params& params, size_t count, Writer& out)
+      : params_(params),
+        sort_(params.sort == BookSort::exact ? prefix::Sort::exact : prefix::Sort::approximate),
+        page_(size_t(1) << params.page),
+        left_(count),
+        out_(out) {
+    tokens_ = Buffer<u16>(std::min(page_, count));
+    for (Buffer<u8>& room : rooms_)
+      room = Buffer<u8>(tokens_.size() / prefix::kStreams * 3 / 2 + 64);
+  }
+
+  I* room(size_t) override { return codes_.data() + waiting_; }
+  // Codes are taken in pieces of one size, of which a page has a whole number.
+  void put(size_t count, const u8*) override {
+    waiting_ += count;
+    if (waiting_ < kMostCodes) return;
+    take(codes_.data(), kMostCodes);
+    waiting_ -= kMostCodes;
+    std::copy_n(codes_.data() + kMostCodes, waiting_, codes_.data());
+  }
+  void finish() override {
+    if (waiting_ > 0) take(codes_.data(), waiting_);
+  }
+
+ private:
+  void take(const I* codes, size_t count) {
+    if (is_first_) begin(codes, count);
+    u16* const tokens = tokens_.data() + done_;
+    const bool inside = to_tokens(codes, count, book_, tokens);
+    // A quarter of the codes is enough to judge books by.
+    const size_t some = (count + 3) / 4;
+    for (size_t i = 0; i < some; ++i) ++token_counts_[tokens[i]];
+    for (size_t i = 0; i < count && !inside; ++i)
+      if (tokens[i] == 0) {
+        const u64 z = zigzag(codes[i]);
+        tokens[i] = u16(Book::class_of(z));
+        put_raw(z, Book::kClassBits[tokens[i]], apart_);
+        if (i < some) count_code(codes[i]);
+      }
+    done_ += count;
+    left_ -= count;
+    if (done_ == tokens_.size() || left_ == 0) end_page();
+  }
+
+  void count_code(i64 code) {
+    if (code >= -Book::kSymbols / 2 && code < Book::kSymbols / 2)
+      ++counts_.symbols[Book::symbol_of(code)];
+    else
+      ++counts_.classes[Book::class_of(zigzag(code))];
+  }
+  // Of tokens that stand for themselves; the others were counted when they were put apart.
+  void collect_counts() {
+    for (size_t token = Book::kClasses; token < book_.lengths.size(); ++token)
+      counts_.symbols[Book::symbol_of(book_.low) + token - Book::kClasses] += token_counts_[token];
+    token_counts_.fill(0);
+  }
+
+  // The first codes of all tell which book to begin with.
+  void begin(const I* codes, size_t count) {
+    is_first_ = false;
+    if (params_.rule != BookRule::cost) return use_offline(kCommonBook);
+    for (size_t i = 0; i < count; ++i) count_code(codes[i]);
+    choose();
+    counts_ = {};
+  }
+
+  void end_page() {
+    out_.put(change_);
+    if (change_ == kNew) book_.write(out_);
+    std::array<size_t, prefix::kStreams> bytes;
+    const std::span<const u16> tokens = std::span<const u16>(tokens_).first(done_);
+    for (size_t k = 0; k < prefix::kStreams; k += 2) {
+      // Two at a time, so that neither chain of shifts is waited for.
+      const size_t first = prefix::quarter(done_, k), second = prefix::quarter(done_, k + 1),
+                   end = prefix::quarter(done_, k + 2);
+      prefix::StreamWriter a{rooms_[k].data()}, b{rooms_[k + 1].data()};
+      size_t i = 0;
+      for (; i + 4 <= end - second; i += 4) {  // the second never has more
+        a.put_four(tokens.data() + first + i, table_.data());
+        b.put_four(tokens.data() + second + i, table_.data());
+      }
+      a.put_some(tokens.subspan(first + i, second - first - i), table_.data()), a.finish();
+      b.put_some(tokens.subspan(second + i, end - second - i), table_.data()), b.finish();
+      bytes[k] = size_t(a.to - rooms_[k].data());
+      bytes[k + 1] = size_t(b.to - rooms_[k + 1].data());
+    }
+    for (const size_t n : bytes) out_.put_varint(n);
+    const Writer apart = std::exchange(apart_, {}).take();
+    out_.put_section(apart.bytes());
+    for (size_t k = 0; k < prefix::kStreams; ++k)
+      out_.put_bytes(ByteView(rooms_[k]).first(bytes[k]));
+    done_ = 0;
+    change_ = kSame;
+    collect_counts();
+    if (left_ == 0) return;
+    if (params_.rule == BookRule::cost) {
+      choose();
+      counts_.halve();  // what lies far back counts less
+    }
+    if (params_.rule == BookRule::paper) choose_by_deviation();
+  }
+
+  void use(Book book, u8 change) {
+    book_ = std::move(book);
+    table_ = prefix::encode_table(book_.lengths);
+    change_ = change;
+  }
+  void use_offline(size_t index) { use(offline_book(index), u8(kOffline + index)); }
+
+  // The book that would be the cheapest for the next page if it were like what was counted.
+  void choose() {
+    const double scale =
+        double(std::min(tokens_.size(), left_)) / double(std::max<u64>(counts_.total(), 1));
+    u64 best = table_.empty() ? ~u64(0) : book_.cost(counts_);
+    size_t best_offline = kOfflineBooks;
+    for (size_t k = 0; k < kOfflineBooks; ++k)
+      if (const u64 cost = offline_book(k).cost(counts_); cost < best) {
+        best = cost;
+        best_offline = k;
+      }
+    // No new book can cost less than the entropy and a small table.
+    const auto pays = [&](u64 cost, size_t table) {
+      return double(best) * scale > double(cost) * scale + 8 * double(table);
+    };
+    if (pays(Book::entropy(counts_), 16)) {
+      Book made = Book::made_of(counts_, sort_);
+      if (pays(made.cost(counts_), made.bytes())) return use(std::move(made), kNew);
+    }
+    if (best_offline < kOfflineBooks) use_offline(best_offline);
+  }
+
+  // The paper's rule. Counts are collected until they are cleared.
+  void choose_by_deviation() {
+    constexpr double kKeep = 5.18, kRestart = 9.69;
+    const double deviation = Book::deviation(counts_), change = std::abs(deviation - deviation_);
+    deviation_ = deviation;
+    if (change >= kRestart) {
+      use_offline(kCommonBook);
+      counts_ = {};
+    } else if (change > kKeep) {
+      use(Book::made_of(counts_, sort_), kNew);
+    }
+  }
+
+  const Adaptive::Params params_;
+  const prefix::Sort sort_;
+  const size_t page_;
+  size_t left_;  // codes still to come
+  Writer& out_;
+  std::array<I, 2 * kMostCodes> codes_;
+  size_t waiting_ = 0;  // of them
+  Buffer<u16> tokens_;  // of the page
+  size_t done_ = 0;     // of them
+  std::array<Buffer<u8>, prefix::kStreams> rooms_;
+  BitWriter apart_;
+  Book::Counts counts_{};
+  std::array<u32, Book::kClasses + Book::kSymbols> token_counts_{};
+  Book book_;
+  std::vector<u64> table_;
+  u8 change_ = kSame;
+  bool is_first_ = true;
+  double deviation_ = 0;
+};
+
+template <class I>
+class AdaptiveSource final : public CodeSource<I> {
+ public:
+  AdaptiveSource(const Adaptive::Params& params, Reader& in, size_t count)
+      : tokens_(std::min(size_t(1) << params.page, count) + 8), left_(count), in_(in) {}
+
+  void next(std::span<I> codes, const u8*) override {
+    while (!codes.empty()) {
+      if (at_ == filled_) read_page();
+      const size_t n = std::min(codes.size(), filled_ - at_);
+      const u16* const tokens = tokens_.data() + at_;
+      if (!from_tokens(tokens, n, book_, codes.data()))
+        for (size_t i = 0; i < n; ++i)
+          if (const size_t token = tokens[i] & prefix::kTokenMask; token < Book::kClasses)
+            codes[i] = unzigzag(std::make_unsigned_t<I>(get_raw(Book::kClassBits[token], apart_)));
+      at_ += n;
+      codes = codes.subspan(n);
+      if (at_ == filled_) apart_.expect_end();
+    }
+  }
+
+ private:
+  void read_page() {
+    const u8 change = in_.get<u8>();
+    if (change == kNew)
+      book_ = Book::read(in_);
+    else if (change >= kOffline && change < kOffline + kOfflineBooks)
+      book_ = offline_book(change - kOffline);
+    else if (change != kSame || book_.lengths.empty())
+      fail_corrupt("there is no such book");
+    if (change != kSame) prefix::build_table<u16>(book_.lengths, table_);
+    std::array<size_t, prefix::kStreams> bytes;
+    u64 sum = 0;
+    for (size_t& n : bytes)
+      sum += n = size_t(in_.get_varint(in_.remaining(), "Huffman stream too long"));
+    apart_ = BitReader(in_.take_section());
+    const ByteView body = in_.take(sum);
+    at_ = 0;
+    filled_ = std::min(tokens_.size() - 8, left_);
+    left_ -= filled_;
+    prefix::decode_streams(body, bytes, table_, std::span<u16>(tokens_).first(filled_));
+  }
+
+  Buffer<u16> tokens_;  // of the page, and room for what is written too much
+  size_t at_ = 0, filled_ = 0;
+  size_t left_;  // codes of pages to come
+  Reader& in_;
+  Book book_;
+  prefix::DecodeTable<u16> table_;
+  BitReader apart_{ByteView()};
+};
+
+}  // namespace
+
+template <class I>
+std::unique_ptr<CodeSink<I>> Adaptive::sink(size_t count, Writer& out) const {
+  return std::make_unique<AdaptiveSink<I>>(params, count, out);
+}
+template <class I>
+std::unique_ptr<CodeSource<I>> Adaptive::source(Reader& in, size_t count) const {
+  return std::make_unique<AdaptiveSource<I>>(params, in, count);
+}
+template std::unique_ptr<CodeSink<i32>> Adaptive::sink<i32>(size_t, Writer&) const;
+template std::unique_ptr<CodeSink<i64>> Adaptive::sink<i64>(size_t, Writer&) const;
+template std::unique_ptr<CodeSource<i32>> Adaptive::source<i32>(Reader&, size_t) const;
+template std::unique_ptr<CodeSource<i64>> Adaptive::source<i64>(Reader&, size_t) const;
+
+}  // namespace leeway
+#endif

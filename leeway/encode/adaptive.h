@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Adaptive: the Huffman code of CEAZ [Zhang et al., ICS 2022], which never waits for a histogram.
+//
+// Codes come in pages. A page is coded with the book that was decided on before it, while it is
+// being counted; then the counts decide on the book of the next page: the same again, a new one, or
+// one of the offline books, made once and for all from other fields (offline_books.h). A chunk is a
+// pipeline of its own and begins with an offline book.
+//
+// A book has codes for an interval of the 1024 symbols -512 ... 511, and a few for everything else,
+// by size; those are kept apart.
+#pragma once
+
+#include "leeway/core/export.h"
+#include "leeway/core/stage.h"
+
+namespace leeway {
+
+enum class BookRule : u8 {
+  cost,     // what would have been the cheapest for the last page
+  paper,    // by the change of the standard deviation, with the thresholds of the paper
+  offline,  // the offline book of the common bit rate, always
+};
+constexpr std::array<std::string_view, 3> param_words(BookRule) {
+  return {"cost", "paper", "offline"};
+}
+enum class BookSort : u8 { approximate, exact };
+constexpr std::array<std::string_view, 2> param_words(BookSort) { return {"approximate", "exact"}; }
+
+struct Adaptive {
+  static constexpr std::string_view kName = "adaptive";
+  static constexpr std::string_view kAbout =
+      "Huffman code in one pass, its book updated page by page, as CEAZ does";
+  static constexpr Kind kKind = Kind::encoder;
+  static constexpr u64 kChunkValues = u64(1) << 17;
+  struct Params {
+    BookRule rule = BookRule::cost;
+    BookSort sort = BookSort::approximate;
+    i32 page = 14;
+    void fields(auto&& field) {
+      field("rule", rule, BookRule::cost, BookRule::offline,
+            "which book comes next: by cost, by the paper's thresholds, or never another");
+      field("sort", sort, BookSort::approximate, BookSort::exact,
+            "how symbols are ordered for a new book");
+      field("page", page, 11, 24, "codes of a page, as a power of two");
+    }
+  } params;
+
+  template <class I>
+  LEEWAY_EXPORT std::unique_ptr<CodeSink<I>> sink(size_t count, Writer& out) const;
+  template <class I>
+  LEEWAY_EXPORT std::unique_ptr<CodeSource<I>> source(Reader& in, size_t count) const;
+};
+
+}  // namespace leeway

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/encode/prefix_code.h"
+
+#include <algorithm>
+
+namespace leeway::prefix {
+namespace {
+
+std::vector<u16> sorted(std::span<const u32> counts, Sort sort) {
+  std::vector<u16> order;
+  for (size_t s = 0; s < counts.size(); ++s)
+    if (counts[s] > 0) order.push_back(u16(s));
+  if (sort == Sort::exact) {
+    std::ranges::stable_sort(order, {}, [&](u16 s) { return counts[s]; });
+    return order;
+  }
+  const size_t n = order.size(),
+               centre =
+                   size_t(std::ranges::max_element(order, {}, [&](u16 s) { return counts[s]; }) -
+                          order.begin());
+  std::vector<u16> result(n);
+  size_t low = centre, high = centre + 1, place = n;
+  result[--place] = order[centre];
+  while (low > 0 && high < n) {
+    u16 a = order[--low], b = order[high++];
+    if (counts[a] > counts[b]) std::swap(a, b);
+    result[--place] = b;
+    result[--place] = a;
+  }
+  while (low > 0) result[--place] = order[--low];
+  while (high < n) result[--place] = order[high++];
+  return result;
+}
+
+// Depths of a Huffman tree, built with two queues: sorted leaves, and inner nodes in the order of
+// making.
+std::vector<u8> tree_depths(std::span<const u32> counts, const std::vector<u16>& leaves) {
+  const size_t n = leaves.size();
+  std::vector<u64> weight(2 * n);
+  std::vector<size_t> parent(2 * n);
+  for (size_t i = 0; i < n; ++i) weight[i] = counts[leaves[i]];
+  size_t leaf = 0, inner = n;
+  const auto lightest = [&](size_t next) {
+    if (leaf < n && (inner == next || weight[leaf] <= weight[inner])) return leaf++;
+    return inner++;
+  };
+  for (size_t node = n; node < 2 * n - 1; ++node) {
+    const size_t a = lightest(node), b = lightest(node);
+    weight[node] = weight[a] + weight[b];
+    parent[a] = parent[b] = node;
+  }
+  std::vector<u8> depth(2 * n);
+  for (size_t node = 2 * n - 2; node-- > 0;) depth[node] = u8(depth[parent[node]] + 1);
+  std::vector<u8> lengths(counts.size());
+  for (size_t i = 0; i < n; ++i) lengths[leaves[i]] = depth[i];
+  return lengths;
+}
+
+}  // namespace
+
+// Cuts lengths at kMaxLength and repairs Kraft's sum: first longer codes for the rarest symbols
+// that still can grow, then shorter ones for the most frequent where room is left.
+std::vector<u8> code_lengths(std::span<const u32> counts, Sort sort) {
+  const std::vector<u16> order = sorted(counts, sort);
+  std::vector<u8> lengths = tree_depths(counts, order);
+  constexpr u32 kWhole = 1u << kMaxLength;
+  u32 used = 0;
+  for (const u16 s : order) {
+    lengths[s] = std::min<u8>(lengths[s], kMaxLength);
+    used += kWhole >> lengths[s];
+  }
+  while (used > kWhole)
+    for (const u16 s : order) {
+      if (used <= kWhole) break;
+      if (lengths[s] < kMaxLength) used -= kWhole >> ++lengths[s];
+    }
+  for (size_t i = order.size(); i-- > 0;)
+    while (lengths[order[i]] > 1 && used + (kWhole >> lengths[order[i]]) <= kWhole)
+      used += kWhole >> lengths[order[i]]--;
+  return lengths;
+}
+
+void check_lengths(std::span<const u8> lengths) {
+  u64 used = 0;
+  for (const u8 length : lengths) {
+    if (length > kMaxLength) fail_corrupt("code too long");
+    if (length > 0) used += (1u << kMaxLength) >> length;
+  }
+  if (used != 1u << kMaxLength) fail_corrupt("code lengths do not form a code");
+}
+
+std::vector<u16> canonical_codes(std::span<const u8> lengths) {
+  std::array<u16, kMaxLength + 2> next{};  // of every length
+  for (const u8 length : lengths)
+    if (length > 0) ++next[length + 1u];
+  for (size_t length = 1; length <= kMaxLength; ++length)
+    next[length + 1] = u16((next[length] + next[length + 1]) << 1);
+  std::vector<u16> codes(lengths.size());
+  for (size_t s = 0; s < lengths.size(); ++s) {
+    if (lengths[s] == 0) continue;
+    const u32 code = next[lengths[s]]++;
+    u32 reversed = 0;
+    for (int bit = 0; bit < lengths[s]; ++bit)
+      reversed |= ((code >> bit) & 1) << (lengths[s] - 1 - bit);
+    codes[s] = u16(reversed);
+  }
+  return codes;
+}
+
+std::vector<u64> encode_table(std::span<const u8> lengths) {
+  const auto codes = canonical_codes(lengths);
+  std::vector<u64> table(lengths.size());
+  for (size_t s = 0; s < lengths.size(); ++s)
+    if (lengths[s] > 0) table[s] = u64(codes[s]) << (64 - lengths[s]) | lengths[s];
+  return table;
+}
+
+}  // namespace leeway::prefix

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Prefix code: canonical codes of at most 12 bits over tokens of one or two bytes, written to and
+// read from interleaved bit streams. huffman and adaptive are made of it.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "leeway/core/bytes.h"
+
+namespace leeway::prefix {
+
+inline constexpr int kMaxLength = 12;
+inline constexpr size_t kStreams = 4;
+
+// Quarter k of n tokens is [quarter(n, k), quarter(n, k + 1)).
+constexpr size_t quarter(size_t n, size_t k) {
+  return std::min(n, (n + kStreams - 1) / kStreams * k);
+}
+
+// How symbols are put in the order of their counts before the tree is built.
+enum class Sort : u8 {
+  exact,
+  approximate,  // for counts that fall off on both sides of the most frequent one [CEAZ]: by their
+                // distance from it, of two the rarer first
+};
+
+// Lengths of the codes of the symbols that occur; at least two must.
+std::vector<u8> code_lengths(std::span<const u32> counts, Sort sort = Sort::exact);
+
+// Throws unless the lengths, each 0 or up to 12, form a code that uses every bit pattern.
+void check_lengths(std::span<const u8> lengths);
+
+// Canonical codes, by length and then by symbol; bits reversed, because streams fill from the low
+// bit.
+std::vector<u16> canonical_codes(std::span<const u8> lengths);
+
+// The code in the highest bits, its length in the lowest. A shift by the whole entry is one by the
+// length, because a shift looks at six bits only, and a sum of entries ends in the sum of lengths.
+std::vector<u64> encode_table(std::span<const u8> lengths);
+constexpr int length_of(u64 entry) { return int(entry & 63); }
+
+// A stream being written, in exactly the bytes it needs. Bits enter the window from above; below
+// the pending ones lies what was written before, and the lengths.
+struct StreamWriter {
+  u8* to;
+  u64 window = 0;
+  u64 used = 0;  // bits pending, in the low six bits
+
+  void put(u64 entry) {
+    window = window >> (entry & 63) | entry;
+    used += entry;
+  }
+  // At most 60 bits may be pending.
+  u64 pending() {
+    used &= 63;
+    return used > 0 ? window >> (64 - used) : 0;
+  }
+  // Writes eight bytes, of which the last may not belong to it.
+  template <class Token>
+  void put_four(const Token* tokens, const u64* table) {
+    put(table[tokens[0]]), put(table[tokens[1]]), put(table[tokens[2]]), put(table[tokens[3]]);
+    used &= 63;
+    const u64 bits = window >> (-used & 63);  // never none
+    std::memcpy(to, &bits, 8);
+    to += used / 8;
+    used &= 7;
+  }
+  // Writes whole bytes only; less than one stays pending.
+  template <class Token>
+  void put_some(std::span<const Token> tokens, const u64* table) {
+    for (const Token token : tokens) {
+      put(table[token]);
+      u64 bits = pending();
+      for (; used >= 8; used -= 8, bits >>= 8) *to++ = u8(bits);
+    }
+  }
+  void finish() {
+    if (used > 0) *to++ = u8(pending());
+    used = 0;
+  }
+};
+
+// What 12 bits say: one token, or two if both fit. put() writes two in any case.
+template <class Token>
+class Entry;
+
+template <>
+class Entry<u8> {
+ public:
+  Entry() = default;
+  Entry(size_t token, u32 bits)
+      : first_(u8(token)), bits_(u8(bits)), count_(1), first_bits_(u8(bits & 15)) {}
+  void add(const Entry& next) {
+    second_ = next.first_;
+    bits_ = u8(bits_ + next.first_bits_);
+    count_ = 2;
+  }
+  void put(u8* to) const {
+    to[0] = first_;
+    to[1] = second_;
+  }
+  u32 count() const { return count_; }  // 1 or 2
+  u32 bits() const { return bits_; }    // of all tokens of the entry
+  u32 first_bits() const { return first_bits_; }
+
+ private:
+  u8 first_, second_ = 0, bits_, count_ : 4, first_bits_ : 4;
+};
+
+// Of tokens below 2048. The other bits of what put() writes are to be ignored: kTokenMask.
+inline constexpr u16 kTokenMask = 2047;
+template <>
+class Entry<u16> {
+ public:
+  Entry() = default;
+  Entry(size_t token, u32 bits) : packed_(u32(token) | bits << 11 | bits << 27) {}
+  void add(const Entry& next) {
+    const u32 bits = first_bits() + next.first_bits();
+    packed_ = (packed_ & 0x780007ff) | bits << 11 | 1u << 15 | (next.packed_ & kTokenMask) << 16;
+  }
+  void put(u16* to) const { std::memcpy(to, &packed_, 4); }
+  u32 count() const { return 1 + (packed_ >> 15 & 1); }
+  u32 bits() const { return packed_ >> 11 & 15; }
+  u32 first_bits() const { return packed_ >> 27; }
+
+ private:
+  // First token 11 bits, bits 4, whether there is a second 1; second token 11, bits of the first 4.
+  u32 packed_;
+};
+
+template <class Token>
+using DecodeTable = std::array<Entry<Token>, 1u << kMaxLength>;
+
+template <class Token>
+void build_table(std::span<const u8> lengths, DecodeTable<Token>& table) {
+  const auto codes = canonical_codes(lengths);
+  for (size_t s = 0; s < lengths.size(); ++s)
+    if (lengths[s] > 0)
+      for (u32 bits = codes[s]; bits < table.size(); bits += 1u << lengths[s])
+        table[bits] = Entry<Token>(s, lengths[s]);
+  // A second token is known if its code ends within the 12 bits: look it up in the single-token
+  // table.
+  for (u32 bits = u32(table.size()); bits-- > 0;) {
+    const Entry<Token> next = table[bits >> table[bits].first_bits()];
+    if (table[bits].first_bits() + next.first_bits() <= kMaxLength) table[bits].add(next);
+  }
+}
+
+template <class Token>
+struct StreamReader {
+  const u8* from;
+  u32 used;  // bits of *from that are done
+  Token *to, *end;
+
+  void four(const DecodeTable<Token>& table) {
+    u64 window;
+    std::memcpy(&window, from, 8);
+    window >>= used;
+    u32 bits = used;
+    for (int k = 0; k < 4; ++k) {
+      const Entry<Token> entry = table[window & (table.size() - 1)];
+      entry.put(to);
+      to += entry.count();
+      bits += entry.bits();
+      window >>= entry.bits();
+    }
+    from += bits / 8;
+    used = bits % 8;
+  }
+  bool has_room(const u8* limit) const { return end - to >= 8 && limit - from >= 8; }
+
+  // The rest, one token at a time, never reading at `limit` or behind.
+  void finish(const DecodeTable<Token>& table, const u8* limit) {
+    while (to < end) {
+      u64 window = 0;
+      if (from > limit) fail_corrupt("Huffman stream ends too early");
+      std::memcpy(&window, from, size_t(std::min<std::ptrdiff_t>(8, limit - from)));
+      const Entry<Token> entry = table[(window >> used) & (table.size() - 1)];
+      Token both[2];
+      entry.put(both);
+      *to++ = both[0];
+      from += (used + entry.first_bits()) / 8;
+      used = (used + entry.first_bits()) % 8;
+    }
+  }
+  // Throws unless it has come to this place, but for zero bits.
+  void expect_end(const u8* place) const {
+    if (from + (used > 0) != place) fail_corrupt("Huffman stream has the wrong length");
+    if (used > 0 && *from >> used) fail_corrupt("Huffman padding is not zero");
+  }
+};
+
+// All tokens of four streams of so many bytes each, one behind the other in `body`.
+template <class Token>
+void decode_streams(ByteView body, const std::array<size_t, kStreams>& bytes,
+                    const DecodeTable<Token>& table, std::span<Token> tokens) {
+  const u8* const limit = body.data() + body.size();
+  std::array<StreamReader<Token>, kStreams> streams;
+  const u8* from = body.data();
+  for (size_t k = 0; k < kStreams; from += bytes[k++])
+    streams[k] = {from, 0, tokens.data() + quarter(tokens.size(), k),
+                  tokens.data() + quarter(tokens.size(), k + 1)};
+  auto [a, b, c, d] = streams;  // copies, to be kept in registers
+  while (a.has_room(limit) && b.has_room(limit) && c.has_room(limit) && d.has_room(limit))
+    a.four(table), b.four(table), c.four(table), d.four(table);
+  streams = {a, b, c, d};
+  from = body.data();
+  for (size_t k = 0; k < kStreams; ++k) {
+    streams[k].finish(table, limit);
+    streams[k].expect_end(from += bytes[k]);
+  }
+}
+
+}  // namespace leeway::prefix
