@@ -28,6 +28,7 @@ void add_stages(CLI::App& verb);
 void add_sample(CLI::App& verb);
 void add_bench(CLI::App& verb);
 void add_advise(CLI::App& verb);
+void add_model(CLI::App& verb);
 void add_filter(CLI::App& verb);
 void add_doctor(CLI::App& verb);
 

@@ -45,6 +45,10 @@ constexpr Verb kVerbs[] = {
      "  leeway bench t.npy --abs 0.01 --json"},
     {"advise", "try the presets on a part of a field and say which to take", add_advise,
      "  leeway advise t.npy --rel 1e-3\n  leeway advise t.npy --abs 0.01 --for ratio --json"},
+    {"model", "run a field through the model of a piece of hardware", add_model,
+     "  leeway model fpga --design wavesz\n"
+     "  leeway model fpga climate_360x720.f32 --design wavesz --lanes 2 --clock 200\n"
+     "  leeway model fpga field_256x256x256.f32 --design ceaz --rel 1e-4 --json"},
     {"filter", "print the parameters of the HDF5 filter for other programs", add_filter,
      "  leeway filter --abs 1e-3\n  leeway filter --rel 1e-4 --range 80 --preset small --json"},
     {"doctor", "check this installation", add_doctor, "  leeway doctor"},

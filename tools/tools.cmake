@@ -11,7 +11,7 @@ add_executable(leeway_cli tools/main.cc tools/cli.cc tools/array_file.cc tools/o
                tools/decompress.cc tools/inspect.cc tools/verify.cc tools/compare.cc tools/recipes.cc tools/sample.cc
                tools/sample_fields.cc tools/bench.cc tools/advise.cc tools/doctor.cc tools/region.cc tools/update.cc
                tools/h5.cc tools/h5_copy.cc tools/classic.cc tools/variables.cc
-               tools/filter.cc tools/doctor_hdf5.cc)
+               tools/filter.cc tools/doctor_hdf5.cc tools/model.cc tools/fpga_model.cc)
 leeway_flags(leeway_cli)
 # Several files at once: the headers of command line and JSON take longer to compile than all the rest.
 set_target_properties(leeway_cli PROPERTIES OUTPUT_NAME leeway RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}
@@ -20,8 +20,8 @@ target_link_libraries(leeway_cli PRIVATE leeway_objects CLI11::CLI11 fmt::fmt nl
                       PkgConfig::hdf5 ${LEEWAY_HDF5_HL} PkgConfig::netcdf ${CMAKE_DL_LIBS})
 # Command lines are not worth optimizing; making sample fields is.
 target_compile_options(leeway_cli PRIVATE $<$<CONFIG:Release>:-O1>)
-set_source_files_properties(tools/sample_fields.cc PROPERTIES COMPILE_OPTIONS -O3)
-set_source_files_properties(tools/sample_fields.cc tools/output_file.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+set_source_files_properties(tools/sample_fields.cc tools/fpga_model.cc PROPERTIES COMPILE_OPTIONS -O3)
+set_source_files_properties(tools/sample_fields.cc tools/fpga_model.cc tools/output_file.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # Only run by scripts/codewords.sh.
 add_executable(leeway_make_codewords EXCLUDE_FROM_ALL tools/make_codewords.cc tools/sample_fields.cc

@@ -411,3 +411,43 @@ def test_files_larger_than_the_memory_limit(leeway):
         assert done.returncode == 0, done.stderr
         assert int(done.stdout) * 1024 < size * 0.8, arguments
     leeway("verify", "a.lwy", "--against", "big_24x1024x1024.f32")
+
+
+def wave_cycles(rows, length, depth):
+    """The schedule of waveSZ, point by point: when does each start?"""
+    start, clock = {}, -1
+    for column in range(rows + length - 1):
+        for row in range(max(0, column - length + 1), min(column, rows - 1) + 1):
+            needs = [start[n] + depth for n in ((row, column - 1), (row - 1, column - 1), (row - 1, column - 2)) if n in start]
+            if row == max(0, column - length + 1):  # a column starts when all of it can run through
+                clock = max([clock + 1] + needs)
+            else:
+                clock += 1
+            assert all(clock >= need for need in needs)
+            start[row, column] = clock
+    return clock + 1 + depth
+
+
+@pytest.mark.parametrize("shape, depth", [((20, 50), 5), ((20, 50), 40), ((50, 20), 7), ((9, 9), 118), ((4, 6, 8), 3)])
+def test_model_fpga_runs_the_schedule(leeway, shape, depth):
+    values = np.cumsum(np.random.default_rng(1).standard_normal(shape), axis=-1).astype("f4")
+    np.save(leeway.folder / "a.npy", values)
+    report = leeway.json("model", "fpga", "a.npy", "--depth", depth, "--clock", 100)
+    rows, length = shape[0] - 1, values.size // shape[0] - 1
+    assert report["cycles"] == wave_cycles(rows, length, depth)
+    assert report["points"] == rows * length == sum(phase["points"] for phase in report["phases"])
+    assert report["starts_before_its_neighbours_end"] == 0 and report["codes_equal_those_of_wavesz"]
+    assert report["mb_s"] == pytest.approx(values.nbytes / 1e6 / (report["cycles"] / 100e6))
+    assert leeway.json("model", "fpga", "a.npy", "--depth", depth, "--lanes", 2)["cycles"] < report["cycles"]
+
+
+def test_model_fpga_prints_the_papers(leeway, field):
+    for design, least in (("wavesz", 6), ("ceaz", 8), ("ghostsz", 3)):
+        rows = leeway.json("model", "fpga", "--design", design)
+        assert len(rows) >= least
+        if design != "ghostsz":
+            assert all(abs(row["difference"]) < 0.03 for row in rows if row["unit"] != "s"), rows
+        assert rows[0]["what"] in leeway("model", "fpga", "--design", design)
+    assert leeway.json("model", "fpga", field, "--design", "ceaz", "--lanes", 1)["mb_s"] == pytest.approx(4 * 260, rel=0.01)
+    assert leeway.json("model", "fpga", field, "--design", "ghostsz")["mb_s"] > 0
+    assert "no design" in leeway.fails(2, "model", "fpga", "--design", "abacus")
