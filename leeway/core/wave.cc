@@ -10,11 +10,11 @@ HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Two vectors of at most 32 bytes.
+// Vectors of at most 32 bytes.
 template <class T>
 size_t most_rows() {
   if (HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE) return 0;
-  return 2 * hn::Lanes(hn::CappedTag<T, 32 / sizeof(T)>());
+  return kWaveVectors * hn::Lanes(hn::CappedTag<T, 32 / sizeof(T)>());
 }
 size_t rows_f32() { return most_rows<float>(); }
 size_t rows_f64() { return most_rows<double>(); }

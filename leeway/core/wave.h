@@ -35,6 +35,9 @@ struct Wave {
   T& border(size_t row) const { return x[std::ptrdiff_t(row) * stride - 1]; }
 };
 
+// Vectors of rows that are done in turn.
+inline constexpr size_t kWaveVectors = 2;
+
 // How many rows a wave has at most; 0: no waves on this machine.
 LEEWAY_EXPORT size_t wave_rows_f32();
 LEEWAY_EXPORT size_t wave_rows_f64();

@@ -14,45 +14,59 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
+#ifndef LEEWAY_ENCODE_ADAPTIVE_BLOCK
+#define LEEWAY_ENCODE_ADAPTIVE_BLOCK
+namespace leeway {
+inline constexpr size_t kBlock = 64;  // codes looked at together
+}
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 
-// Tokens of codes: kClasses + code - low, or 0 outside [low, high]. Says whether all are inside.
+// Tokens of codes: kClasses + code - low, or 0 outside [low, high]. apart[b] says whether one of
+// block b is outside; what does not fill a block is for the caller.
 template <class I>
-bool to_tokens(const I* HWY_RESTRICT codes, size_t n, I low, I high, u16* HWY_RESTRICT tokens) {
+void to_tokens(const I* HWY_RESTRICT codes, size_t n, I low, I high, u16* HWY_RESTRICT tokens,
+               u8* HWY_RESTRICT apart) {
   using U = std::make_unsigned_t<I>;
   const U width = U(high) - U(low);
-  U outside = 0;
-  for (size_t i = 0; i < n; ++i) {
-    const U place = U(codes[i]) - U(low);
-    outside |= U(place > width);
-    tokens[i] = place > width ? u16(0) : u16(place + Book::kClasses);
+  for (size_t done = 0; done + kBlock <= n; done += kBlock) {
+    U largest = 0;
+    for (size_t i = done; i < done + kBlock; ++i) {
+      const U place = U(codes[i]) - U(low);
+      largest = std::max(largest, place);
+      tokens[i] = place > width ? u16(0) : u16(place + Book::kClasses);
+    }
+    apart[done / kBlock] = largest > width;
   }
-  return outside == 0;
 }
-bool to_tokens_32(const i32* codes, size_t n, i32 low, i32 high, u16* tokens) {
-  return to_tokens(codes, n, low, high, tokens);
+void to_tokens_32(const i32* codes, size_t n, i32 low, i32 high, u16* tokens, u8* apart) {
+  to_tokens(codes, n, low, high, tokens, apart);
 }
-bool to_tokens_64(const i64* codes, size_t n, i64 low, i64 high, u16* tokens) {
-  return to_tokens(codes, n, low, high, tokens);
+void to_tokens_64(const i64* codes, size_t n, i64 low, i64 high, u16* tokens, u8* apart) {
+  to_tokens(codes, n, low, high, tokens, apart);
 }
 
-// The inverse; tokens of classes give a wrong code. Says whether there are none.
+// The inverse, in the same blocks; tokens of classes give a wrong code.
 template <class I>
-bool from_tokens(const u16* HWY_RESTRICT tokens, size_t n, I low, I* HWY_RESTRICT codes) {
-  u16 apart = 0;
-  for (size_t i = 0; i < n; ++i) {
-    const u16 token = tokens[i] & prefix::kTokenMask;
-    apart |= u16(token < Book::kClasses);
-    codes[i] = I(token) - I(Book::kClasses) + low;
+void from_tokens(const u16* HWY_RESTRICT tokens, size_t n, I low, I* HWY_RESTRICT codes,
+                 u8* HWY_RESTRICT apart) {
+  for (size_t done = 0; done + kBlock <= n; done += kBlock) {
+    u16 least = prefix::kTokenMask;
+    for (size_t i = done; i < done + kBlock; ++i) {
+      const u16 token = tokens[i] & prefix::kTokenMask;
+      least = std::min(least, token);
+      codes[i] = I(token) - I(Book::kClasses) + low;
+    }
+    apart[done / kBlock] = least < Book::kClasses;
   }
-  return apart == 0;
 }
-bool from_tokens_32(const u16* tokens, size_t n, i32 low, i32* codes) {
-  return from_tokens(tokens, n, low, codes);
+void from_tokens_32(const u16* tokens, size_t n, i32 low, i32* codes, u8* apart) {
+  from_tokens(tokens, n, low, codes, apart);
 }
-bool from_tokens_64(const u16* tokens, size_t n, i64 low, i64* codes) {
-  return from_tokens(tokens, n, low, codes);
+void from_tokens_64(const u16* tokens, size_t n, i64 low, i64* codes, u8* apart) {
+  from_tokens(tokens, n, low, codes, apart);
 }
 
 }  // namespace leeway::HWY_NAMESPACE
@@ -67,20 +81,38 @@ HWY_EXPORT(to_tokens_64);
 HWY_EXPORT(from_tokens_32);
 HWY_EXPORT(from_tokens_64);
 
+using Flags = std::array<u8, kMostCodes / kBlock>;
+
+// Calls f(i) for the codes of all blocks that were flagged, and of what does not fill a block.
+template <class F>
+void for_each_flagged(size_t n, const Flags& flags, F&& f) {
+  for (size_t block = 0; block * kBlock < n; ++block) {
+    const size_t end = std::min(n, (block + 1) * kBlock);
+    if (end == (block + 1) * kBlock && !flags[block]) continue;
+    for (size_t i = block * kBlock; i < end; ++i) f(i);
+  }
+}
+
+// At most kMostCodes of them.
 template <class I>
-bool to_tokens(const I* codes, size_t n, const Book& book, u16* tokens) {
+void to_tokens(const I* codes, size_t n, const Book& book, u16* tokens, Flags& apart) {
   const auto low = I(book.low), high = I(book.high());
   if constexpr (sizeof(I) == 4)
-    return HWY_DYNAMIC_DISPATCH(to_tokens_32)(codes, n, low, high, tokens);
+    HWY_DYNAMIC_DISPATCH(to_tokens_32)(codes, n, low, high, tokens, apart.data());
   else
-    return HWY_DYNAMIC_DISPATCH(to_tokens_64)(codes, n, low, high, tokens);
+    HWY_DYNAMIC_DISPATCH(to_tokens_64)(codes, n, low, high, tokens, apart.data());
+  for (size_t i = n / kBlock * kBlock; i < n; ++i)
+    tokens[i] =
+        codes[i] < low || codes[i] > high ? u16(0) : u16(codes[i] - low + I(Book::kClasses));
 }
 template <class I>
-bool from_tokens(const u16* tokens, size_t n, const Book& book, I* codes) {
+void from_tokens(const u16* tokens, size_t n, const Book& book, I* codes, Flags& apart) {
   if constexpr (sizeof(I) == 4)
-    return HWY_DYNAMIC_DISPATCH(from_tokens_32)(tokens, n, I(book.low), codes);
+    HWY_DYNAMIC_DISPATCH(from_tokens_32)(tokens, n, I(book.low), codes, apart.data());
   else
-    return HWY_DYNAMIC_DISPATCH(from_tokens_64)(tokens, n, I(book.low), codes);
+    HWY_DYNAMIC_DISPATCH(from_tokens_64)(tokens, n, I(book.low), codes, apart.data());
+  for (size_t i = n / kBlock * kBlock; i < n; ++i)
+    codes[i] = I(tokens[i] & prefix::kTokenMask) - I(Book::kClasses) + I(book.low);
 }
 
 // What a page begins with; larger numbers name an offline book.
@@ -127,17 +159,18 @@ class AdaptiveSink final : public CodeSink<I> {
   void take(const I* codes, size_t count) {
     if (is_first_) begin(codes, count);
     u16* const tokens = tokens_.data() + done_;
-    const bool inside = to_tokens(codes, count, book_, tokens);
+    Flags apart;
+    to_tokens(codes, count, book_, tokens, apart);
     // A quarter of the codes is enough to judge books by.
     const size_t some = (count + 3) / 4;
     for (size_t i = 0; i < some; ++i) ++token_counts_[tokens[i]];
-    for (size_t i = 0; i < count && !inside; ++i)
-      if (tokens[i] == 0) {
-        const u64 z = zigzag(codes[i]);
-        tokens[i] = u16(Book::class_of(z));
-        put_raw(z, Book::kClassBits[tokens[i]], apart_);
-        if (i < some) count_code(codes[i]);
-      }
+    for_each_flagged(count, apart, [&](size_t i) {
+      if (tokens[i] >= Book::kClasses) return;
+      const u64 z = zigzag(codes[i]);
+      tokens[i] = u16(Book::class_of(z));
+      put_raw(z, Book::kClassBits[tokens[i]], apart_);
+      if (i < some) count_code(codes[i]);
+    });
     done_ += count;
     left_ -= count;
     if (done_ == tokens_.size() || left_ == 0) end_page();
@@ -213,17 +246,19 @@ class AdaptiveSink final : public CodeSink<I> {
     const double scale =
         double(std::min(tokens_.size(), left_)) / double(std::max<u64>(counts_.total(), 1));
     u64 best = table_.empty() ? ~u64(0) : book_.cost(counts_);
+    const u64 entropy = Book::entropy(counts_);
+    // No book can cost less than the entropy, and a new one has a table.
+    const auto pays = [&](u64 cost, size_t table) {
+      return double(best) * scale > double(cost) * scale + 8 * double(table);
+    };
+    if (!pays(entropy, 16)) return;
     size_t best_offline = kOfflineBooks;
     for (size_t k = 0; k < kOfflineBooks; ++k)
       if (const u64 cost = offline_book(k).cost(counts_); cost < best) {
         best = cost;
         best_offline = k;
       }
-    // No new book can cost less than the entropy and a small table.
-    const auto pays = [&](u64 cost, size_t table) {
-      return double(best) * scale > double(cost) * scale + 8 * double(table);
-    };
-    if (pays(Book::entropy(counts_), 16)) {
+    if (pays(entropy, 16)) {
       Book made = Book::made_of(counts_, sort_);
       if (pays(made.cost(counts_), made.bytes())) return use(std::move(made), kNew);
     }
@@ -272,12 +307,15 @@ class AdaptiveSource final : public CodeSource<I> {
   void next(std::span<I> codes, const u8*) override {
     while (!codes.empty()) {
       if (at_ == filled_) read_page();
-      const size_t n = std::min(codes.size(), filled_ - at_);
+      const size_t n = std::min({codes.size(), filled_ - at_, kMostCodes});
       const u16* const tokens = tokens_.data() + at_;
-      if (!from_tokens(tokens, n, book_, codes.data()))
-        for (size_t i = 0; i < n; ++i)
-          if (const size_t token = tokens[i] & prefix::kTokenMask; token < Book::kClasses)
-            codes[i] = unzigzag(std::make_unsigned_t<I>(get_raw(Book::kClassBits[token], apart_)));
+      Flags apart;
+      from_tokens(tokens, n, book_, codes.data(), apart);
+      for_each_flagged(n, apart, [&](size_t i) {
+        const size_t token = tokens[i] & prefix::kTokenMask;
+        if (token >= Book::kClasses) return;
+        codes[i] = unzigzag(std::make_unsigned_t<I>(get_raw(Book::kClassBits[token], apart_)));
+      });
       at_ += n;
       codes = codes.subspan(n);
       if (at_ == filled_) apart_.expect_end();

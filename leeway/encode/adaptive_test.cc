@@ -30,10 +30,20 @@ size_t size_of(const Adaptive& adaptive, const std::vector<i32>& codes) {
   return out.size();
 }
 
-TEST(Adaptive, RoundTripsAndSurvivesDamage) {
-  check_encoder(Adaptive());
-  check_encoder(with(BookRule::paper, BookSort::exact, 11));
-  check_encoder(with(BookRule::offline, BookSort::approximate, 12));
+TEST(Adaptive, RoundTripsAndSurvivesDamage) { check_encoder_for<i32>(with(BookRule::cost)); }
+
+TEST(Adaptive, EveryRuleRoundTrips) {
+  for (const BookRule rule : {BookRule::cost, BookRule::paper, BookRule::offline})
+    for (const BookSort sort : {BookSort::approximate, BookSort::exact}) {
+      const Adaptive adaptive = with(rule, sort, 11);
+      for (const std::vector<i64>& codes : code_samples<i64>()) {
+        Writer out;
+        encode(adaptive, codes, out);
+        Reader in(out.bytes());
+        ASSERT_EQ(decode<i64>(adaptive, in, codes.size()), codes);
+        in.expect_end();
+      }
+    }
 }
 
 TEST(Adaptive, FollowsTheData) {

@@ -34,24 +34,32 @@ struct Loop {
   void keep(T&, Predicted<T> = {}) { decodes_now ? void(++done) : put(0); }
   bool wave(const Wave<T>& rows) {
     if (!uses_waves) return false;
-    std::vector<Code<T>> found(rows.size());
-    const size_t border = rows.has_border, length = rows.length + border;
-    for (size_t r = 0; decodes_now && r < rows.rows; ++r)
-      std::copy_n(codes.data() + done + r * length + border, rows.length,
-                  found.data() + r * rows.length);
-    if (!(decodes_now ? recover_wave(grid, rows, found.data())
-                      : quantize_wave(grid, rows, found.data(), max_error)))
-      return false;
-    ++waves;
-    for (size_t r = 0; r < rows.rows; ++r) {
-      if (border) keep(rows.border(r));
-      for (size_t j = 0; j < rows.length; ++j)
-        decodes_now ? void(++done) : put(found[r * rows.length + j]);
+    codes.resize(std::max(codes.size(), done + rows.size_with_border()));
+    if (!rows.has_border) {
+      if (!run(rows, codes.data() + done)) return false;
+      done += rows.size();
+    } else {
+      std::vector<Code<T>> found(rows.size());
+      for (size_t r = 0; r < rows.rows; ++r)
+        std::copy_n(row_codes(rows, r), rows.length, found.data() + r * rows.length);
+      if (!run(rows, found.data())) return false;
+      for (size_t r = 0; r < rows.rows; ++r)
+        std::copy_n(found.data() + r * rows.length, rows.length, row_codes(rows, r));
+      done += rows.size_with_border();
     }
+    ++waves;
     return true;
   }
 
  private:
+  bool run(const Wave<T>& rows, Code<T>* found) {
+    return decodes_now ? recover_wave(grid, rows, found)
+                       : quantize_wave(grid, rows, found, max_error);
+  }
+  // Of a row behind its border, whose own code is 0.
+  Code<T>* row_codes(const Wave<T>& rows, size_t row) {
+    return codes.data() + done + row * (rows.length + 1) + 1;
+  }
   void put(Code<T> code) {
     if (codes.size() == done)
       codes.push_back(code);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop of prediction, quantization and reconstruction on columns of the wavefront: two vectors
-// of rows, so that one works while the other waits.
+// The loop of prediction, quantization and reconstruction on columns of the wavefront: several
+// vectors of rows, so that one works while the others wait.
 #include "leeway/quantize/linear.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -87,7 +87,7 @@ HWY_INLINE void move_rows(Row* rows, std::ptrdiff_t stride, size_t count, size_t
   const WaveTag<T> d;
   const hn::RebindToSigned<decltype(d)> di;
   constexpr bool is_code = !std::is_same_v<std::remove_const_t<Row>, T>;
-  const size_t lanes = hn::Lanes(d), width = 2 * lanes;
+  const size_t lanes = hn::Lanes(d), width = kWaveVectors * lanes;
   const auto some = [&](size_t r, size_t first, size_t end) HWY_ATTR {  // columns of one row
     Row* row = rows + std::ptrdiff_t(r) * stride;
     for (size_t c = std::max(first, r); c < std::min(end, r + length); ++c) {
@@ -131,55 +131,49 @@ HWY_INLINE void move_rows(Row* rows, std::ptrdiff_t stride, size_t count, size_t
     }
 }
 
-// Walks all columns; code(column, p, mask, is_second) gives the reconstructed values of half a
-// column. Lanes of values outside the table stay at what stands to the left of their row.
+// Walks all columns; code(column, p, mask, masked) gives the reconstructed values of one vector of
+// a column. Lanes of values outside the table stay at what stands to the left of their row.
 template <class T, class F>
 HWY_INLINE void for_each_column(const Wave<T>& wave, const T* other, F&& code) {
   const WaveTag<T> d;
-  const size_t lanes = hn::Lanes(d), width = 2 * lanes, columns = wave.length + wave.rows - 1;
-  HWY_ALIGN T border[32] = {}, border_above[32] = {};
+  using V = hn::Vec<decltype(d)>;
+  const size_t lanes = hn::Lanes(d), width = kWaveVectors * lanes,
+               columns = wave.length + wave.rows - 1;
+  HWY_ALIGN T border[kWaveVectors * hn::MaxLanes(d)] = {};
+  HWY_ALIGN T border_above[kWaveVectors * hn::MaxLanes(d)] = {};
   for (size_t r = 0; wave.has_border && r < wave.rows; ++r) {
     border[r] = wave.x[std::ptrdiff_t(r) * wave.stride - 1];
     border_above[r] = T(0) + wave.x[(std::ptrdiff_t(r) - 1) * wave.stride - 1];
   }
   const T* const above = wave.has_above ? wave.x - wave.stride : nullptr;
-  const auto border_a = hn::Load(d, border), border_b = hn::Load(d, border + lanes);
-  const auto border_above_a = hn::Load(d, border_above),
-             border_above_b = hn::Load(d, border_above + lanes);
-  auto left_a = border_a, left_b = border_b, h_a = border_above_a, h_b = border_above_b;
-  const auto row_a = hn::Iota(d, T(0)), row_b = hn::Iota(d, T(lanes));
+  V left[kWaveVectors], h[kWaveVectors];
+  for (size_t k = 0; k < kWaveVectors; ++k) {
+    left[k] = hn::Load(d, border + k * lanes);
+    h[k] = hn::Load(d, border_above + k * lanes);
+  }
   const auto length = hn::Set(d, T(wave.length)), rows = hn::Set(d, T(wave.rows));
 
   const auto column = [&](size_t c, auto masked) HWY_ATTR {
-    const T top = above && c < wave.length ? T(0) + above[c] : T(0);
-    auto new_b = one_lane_down(d, left_b, left_a),
-         new_a = one_lane_down(d, left_a, hn::Set(d, top));
-    if (other) {
-      new_a = hn::Add(new_a, hn::LoadU(d, other + c * width));
-      new_b = hn::Add(new_b, hn::LoadU(d, other + c * width + lanes));
-    }
-    const auto p_a = hn::Add(left_a, hn::Sub(new_a, h_a)),
-               p_b = hn::Add(left_b, hn::Sub(new_b, h_b));
-    if constexpr (masked.value) {
-      const auto at = hn::Set(d, T(c));
-      const auto inside = [&](auto row) HWY_ATTR {
-        const auto j = hn::Sub(at, row);
-        return hn::And(hn::And(hn::Ge(j, hn::Zero(d)), hn::Lt(j, length)), hn::Lt(row, rows));
-      };
-      const auto in_a = inside(row_a), in_b = inside(row_b);
-      left_a = hn::IfThenElse(in_a, code(c * width, p_a, in_a, masked), border_a);
-      left_b = hn::IfThenElse(in_b, code(c * width + lanes, p_b, in_b, masked), border_b);
-      h_a = hn::IfThenElse(in_a, new_a, border_above_a);
-      h_b = hn::IfThenElse(in_b, new_b, border_above_b);
-    } else {
-      left_a = code(c * width, p_a, hn::Eq(p_a, p_a), masked);
-      left_b = code(c * width + lanes, p_b, hn::Eq(p_b, p_b), masked);
-      h_a = new_a;
-      h_b = new_b;
+    V before = hn::Set(d, above && c < wave.length ? T(0) + above[c] : T(0));
+    for (size_t k = 0; k < kWaveVectors; ++k) {
+      V now = one_lane_down(d, left[k], before);
+      before = left[k];
+      if (other) now = hn::Add(now, hn::LoadU(d, other + c * width + k * lanes));
+      const V p = hn::Add(left[k], hn::Sub(now, h[k]));
+      if constexpr (masked.value) {
+        const V row = hn::Iota(d, T(k * lanes)), j = hn::Sub(hn::Set(d, T(c)), row);
+        const auto inside =
+            hn::And(hn::And(hn::Ge(j, hn::Zero(d)), hn::Lt(j, length)), hn::Lt(row, rows));
+        left[k] = hn::IfThenElse(inside, code(c * width + k * lanes, p, inside, masked),
+                                 hn::Load(d, border + k * lanes));
+        h[k] = hn::IfThenElse(inside, now, hn::Load(d, border_above + k * lanes));
+      } else {
+        left[k] = code(c * width + k * lanes, p, hn::Eq(p, p), masked);
+        h[k] = now;
+      }
     }
   };
-  const bool full = wave.rows == width;
-  const size_t head = full ? wave.rows - 1 : columns;
+  const size_t head = wave.rows == width ? wave.rows - 1 : columns;
   size_t c = 0;
   for (; c < head; ++c) column(c, std::true_type());
   for (; c < wave.length; ++c) column(c, std::false_type());
@@ -206,7 +200,7 @@ bool quantize_rows(const LinearGrid<T>& grid, const Wave<T>& wave, Code<T>* code
   const auto most =
       hn::Set(d, is_float ? T(grid.short_most) : T(std::min(grid.most - 0.5, grid.kMaxCode / 2)));
   const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
-  const size_t width = 2 * hn::Lanes(d), plane = (wave.length + width) * width;
+  const size_t width = kWaveVectors * hn::Lanes(d), plane = (wave.length + width) * width;
   T *const values = wave.scratch, *const numbers = wave.scratch + plane;
   move_rows<false>(wave.x, wave.stride, wave.rows, wave.length, values);
   const T* const other = skewed_other(wave, wave.scratch + 2 * plane);
@@ -249,7 +243,7 @@ bool recover_rows(const LinearGrid<T>& grid, const Wave<T>& wave, const Code<T>*
   }
   if (least < -highest || most > highest) return false;
   const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
-  const size_t width = 2 * hn::Lanes(d), plane = (wave.length + width) * width;
+  const size_t width = kWaveVectors * hn::Lanes(d), plane = (wave.length + width) * width;
   T* const values = wave.scratch;
   move_rows<false>(codes, std::ptrdiff_t(wave.length), wave.rows, wave.length, values);
   const T* const other = skewed_other(wave, wave.scratch + 2 * plane);
