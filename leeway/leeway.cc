@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/leeway.hpp"
 
+#include <algorithm>
+
+#include "leeway/preprocess/log.h"
+
 namespace leeway {
 namespace {
 
@@ -23,6 +27,15 @@ Made made_of(const std::string& asked, DType dtype) {
   return *last;
 }
 
+// A pointwise bound is one on logarithms.
+Made made_for(const CompressOptions& options, DType dtype) {
+  if (!options.bound.has(BoundKind::pointwise)) return made_of(options.recipe, dtype);
+  const Recipe recipe = parse_recipe(options.recipe);
+  const auto is_log = [](const StageCall& call) { return call.name == Log::kName; };
+  const bool has_log = std::ranges::any_of(recipe.stages, is_log);
+  return made_of((has_log ? "" : std::string(Log::kName) + "+") + to_string(recipe), dtype);
+}
+
 std::shared_ptr<const ChunkCodec> library_codec(const std::string& recipe, DType dtype) {
   try {
     return made_of(recipe, dtype).codec;
@@ -37,13 +50,13 @@ std::shared_ptr<const ChunkCodec> library_codec(const std::string& recipe, DType
 const char* version() { return LEEWAY_VERSION; }
 
 CompressReport compress(const View& array, const CompressOptions& options, const Sink& sink) {
-  const Made made = made_of(options.recipe, array.dtype);
+  const Made made = made_for(options, array.dtype);
   return compress_with(*made.codec, made.recipe, array, options, sink);
 }
 
 CompressReport compress_into(const View& array, const CompressOptions& options,
                              std::span<u8> memory) {
-  const Made made = made_of(options.recipe, array.dtype);
+  const Made made = made_for(options, array.dtype);
   return compress_with(*made.codec, made.recipe, array, options, memory);
 }
 
@@ -57,7 +70,7 @@ Bytes compress(const View& array, const CompressOptions& options) {
 }
 
 u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& options) {
-  const Made made = made_of(options.recipe, dtype);
+  const Made made = made_for(options, dtype);
   Header header;
   header.dtype = dtype;
   header.shape = shape;

@@ -74,7 +74,8 @@ LEEWAY_API const char* leeway_message(const leeway_context* context);
 /* ---- settings ---- */
 
 /* kind: "abs", "rel", "psnr", "l2" or "lossless" (value ignored). Bounds add up: all must hold.
- * "ratio" and "rate" (bits a value) ask for a size, as near as the others allow. */
+ * "ratio" and "rate" (bits a value) ask for a size, as near as the others allow. "pointwise", a
+ * part of each value, stands alone. */
 LEEWAY_API leeway_status leeway_set_bound(leeway_context* context, const char* kind, double value);
 LEEWAY_API void leeway_clear_bounds(leeway_context* context);
 /* The name of a preset or system, or a recipe; "balanced" is the default. */

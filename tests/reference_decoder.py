@@ -19,10 +19,11 @@ DTYPES = {1: "f32", 2: "f64", 3: "f16", 4: "bf16", 5: "i8", 6: "i16", 7: "i32", 
 BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FLOATS = ("f32", "f64", "f16", "bf16")
 DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {"step": "short", "bins": 0},
-            "exact": {}, "huffman": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 14},
+            "exact": {}, "huffman": {}, "log": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 14},
             "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}, "rans": {},
             "interp": {"cubic": 1, "reverse": 0, "alpha": 1.25, "beta": 2.0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4}}
+PREPROCESSORS = {"log"}
 PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost"}, {"linear", "exact"}
 ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw"}, {"zstd", "deflate", "store"}
 
@@ -492,7 +493,7 @@ def rows_of(shape):
 def wavefront_walk(codes, shape, params, grid, dtype, exact, lowest):
     rows, length = rows_of(shape)
     order = [(i, j) for i in range(rows) for j in range(length)]
-    P = {"f64": np.float64}.get(dtype, np.float32) if dtype in FLOATS else (lambda v: v & (1 << 64) - 1)
+    P = {"f64": np.float64}.get(dtype, np.float32)
     values = [0] * (rows * length)
     x = lambda i, j: P(to_number(values[i * length + j], dtype)) if i >= 0 and j >= 0 else P(0)
     for number, (i, j) in enumerate(order):
@@ -507,9 +508,9 @@ def wavefront_walk(codes, shape, params, grid, dtype, exact, lowest):
 
 def ghost_walk(codes, shape, grid, dtype, exact, lowest, side):
     rows, length = rows_of(shape)
-    P = {"f64": np.float64}.get(dtype, np.float32) if dtype in FLOATS else (lambda v: v & (1 << 64) - 1)
+    P = {"f64": np.float64}.get(dtype, np.float32)
     values, waiting = [], []
-    distance = lambda a, b: abs(np.float64(a) - np.float64(b)) if dtype in FLOATS else abs(float(signed(a - b, 64)))
+    distance = lambda a, b: abs(np.float64(a) - np.float64(b))
     for number in range(rows * length):
         if number % length == 0:
             values.append(exact.get(number, 0))
@@ -970,6 +971,69 @@ def decode_body(body, recipe, dtype, shape, bound):
         body = {"zstd": zstd, "deflate": inflate, "store": bytes}[name](body)
     reader, size, width = Reader(body), int(np.prod(shape, dtype=object)), 64 if BYTES[dtype] == 8 else 32
     mask = read_patches(reader.section(), dtype, size)
+    logs = [read_log(reader.section(), dtype, size) for name in names if name in PREPROCESSORS]
+    if logs:
+        bound = log_bound(bound, dtype)
+    values = decode_values(reader, stages, names, dtype, shape, size, width, bound)
+    for log in reversed(logs):
+        undo_log(values, *log, dtype)
+    apply_patches(mask, values)
+    return values
+
+
+def read_plane(reader, count):
+    kind = reader.get("B")
+    require(kind <= 2, "unknown kind of plane")
+    if kind == 2:
+        bits = Bits(reader.take((count + 7) // 8))
+        return [bits.get(1) for _ in range(count)]
+    plane = [0] * count if kind == 0 else []
+    while len(plane) < count:
+        plane += [0] * reader.varint()
+        plane += [1] * (reader.varint() if len(plane) < count else 0)
+    require(len(plane) == count, "runs too long")
+    return plane
+
+
+def read_log(reader, dtype, size):
+    negative, apart = read_plane(reader, size), read_plane(reader, size)
+    other = read_plane(reader, sum(apart))
+    kept = [int.from_bytes(reader.take(BYTES[dtype]), "little") if flag else 0 for flag in other]
+    reader.expect_end()
+    return negative, apart, kept
+
+
+def log_bound(bound, dtype):
+    m, n = np.frexp(1 + min(bound, 1e6))
+    m, n = float(m) * 2, int(n) - 1
+    if m > float.fromhex("0x1.6a09e667f3bcdp0"):
+        m, n = m / 2, n + 1
+    s = (m - 1) / (m + 1)
+    z, w = s * s, 0.0
+    for k in range(21, 0, -2):
+        w = w * z + 1.0 / k
+    rounding = 2.0 ** (7 - {"f32": 24, "f64": 53, "f16": 11, "bf16": 8}[dtype])
+    return (n + s * w * float.fromhex("0x1.71547652b82fep1")) * (1 - 2.0**-20) - rounding
+
+
+def undo_log(values, negative, apart, kept, dtype):
+    kept = iter(kept)
+    for i, bits in enumerate(values):
+        if apart[i]:
+            values[i] = next(kept)
+            continue
+        y = float(to_number(bits, dtype))
+        power = 0.0
+        if abs(y) < 1100:
+            n = float(np.rint(y))
+            t, power = (y - n) * float.fromhex("0x1.62e42fefa39efp-1"), 1.0
+            for k in range(14, 0, -1):
+                power = power * t / k + 1
+            power = float(np.ldexp(power, int(n)))
+        values[i] = to_bits(-power if negative[i] else power, dtype)
+
+
+def decode_values(reader, stages, names, dtype, shape, size, width, bound):
     side = reader.section()
     exact = read_patches(reader.section(), dtype, size)
     encoder = next((n for n in names if n in ENCODERS), "raw")
@@ -988,7 +1052,6 @@ def decode_body(body, recipe, dtype, shape, bound):
         with np.errstate(all="ignore"):
             values = Pyramid(shape, dict(stages)[predictor], side, grid_at, bound, dtype, next_code, patches).run()
         reader.expect_end()
-        apply_patches(mask, values)
         return values
     codes = decoder(reader, size, width, dict(stages).get(encoder, {}))
     reader.expect_end()
@@ -1024,7 +1087,6 @@ def decode_body(body, recipe, dtype, shape, bound):
         side.expect_end()
         values = [grid.recover(0.0 if dtype in FLOATS and quantizer == "linear" else None, q) for q in codes]
         apply_patches(exact, values)
-    apply_patches(mask, values)
     return values
 
 

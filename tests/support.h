@@ -173,6 +173,14 @@ void for_each_type(F&& f) {
     visit_dtype(DType(id), [&]<class T>(std::type_identity<T> type) { f(type); });
 }
 
+// For those that the recipe takes.
+template <class F>
+void for_each_type_of(const std::string& recipe, F&& f) {
+  for_each_type([&]<class T>(std::type_identity<T> type) {
+    if (is_for(parse_recipe(recipe), dtype_of<T>())) f(type);
+  });
+}
+
 // All orders and parameters worth testing, made of the library's own lists.
 inline std::vector<std::string> recipes() {
   std::vector<std::string> list = {"linear+lorenzo:order=2+huffman",

@@ -104,7 +104,9 @@ int main(int argc, char** argv) {
   for (const NamedRecipe& named : named_recipes()) recipes.emplace_back(named.name);
   while (values < wanted) {
     const std::string& recipe = recipes[rounds++ % recipes.size()];
-    values += visit_dtype(DType(1 + random() % 12), [&]<class T>(std::type_identity<T>) {
+    const DType dtype = DType(1 + random() % 12);
+    if (!is_for(parse_recipe(recipe), dtype)) continue;
+    values += visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
       return one_round<T>(random, recipe, violations);
     });
   }

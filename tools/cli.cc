@@ -24,6 +24,10 @@ void BoundOptions::add_to(CLI::App& verb) {
   verb.add_option("--l2", l2, "largest Euclidean norm of all errors; measured")
       ->type_name("E")
       ->group(group);
+  verb.add_option("--pointwise", pointwise,
+                  "largest error as a part of each value: |x - x'| <= E |x|; stands alone")
+      ->type_name("E")
+      ->group(group);
   verb.add_flag("--lossless", lossless, "no error at all")->group(group);
   verb.add_option(
           "--ratio", ratio,
@@ -43,11 +47,13 @@ Bound BoundOptions::bound() const {
   if (psnr) bound.add(BoundKind::psnr, *psnr);
   if (l2) bound.add(BoundKind::l2, *l2);
   if (lossless) bound.add(BoundKind::lossless, 0);
+  if (pointwise) bound.add(BoundKind::pointwise, *pointwise);
   if (ratio) bound.add(BoundKind::ratio, *ratio);
   if (rate) bound.add(BoundKind::rate, *rate);
   if (bound.limits().empty())
     fail_argument(
-        "a bound is needed: --abs E, --rel E, --psnr DB, --l2 E, --lossless, --ratio R or --rate "
+        "a bound is needed: --abs E, --rel E, --psnr DB, --l2 E, --pointwise E, --lossless, "
+        "--ratio R or --rate "
         "BITS");
   return bound;
 }

@@ -41,10 +41,10 @@ struct Ended {
 
 // --abs, --rel, --psnr, --l2, --lossless
 struct BoundOptions {
-  std::optional<double> abs, rel, psnr, l2, ratio, rate;
+  std::optional<double> abs, rel, psnr, l2, pointwise, ratio, rate;
   bool lossless = false;
   void add_to(CLI::App& verb);
-  bool any() const { return abs || rel || psnr || l2 || lossless || ratio || rate; }
+  bool any() const { return abs || rel || psnr || l2 || pointwise || lossless || ratio || rate; }
   Bound bound() const;  // throws if none was given
 };
 

@@ -102,7 +102,7 @@ struct Compress {
                double(report.input_bytes) / 1e6 / std::max(seconds, 1e-9));
     if (report.abs_bound > 0)
       fmt::print(to, "bound {} {} {} absolute; largest error {}\n", to_string(options.bound),
-                 report.asked_bytes > 0 ? "at most" : "=", number(report.abs_bound),
+                 options.bound.is_by_chunk() ? "at most" : "=", number(report.abs_bound),
                  number(report.statement.max_error));
     else
       fmt::print(to, "lossless\n");

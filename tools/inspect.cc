@@ -62,7 +62,7 @@ void print(const Info& info) {
   report.add("recipe", header.recipe);
   report.add("bound", header.abs_bound > 0
                           ? fmt::format("{} {} {} absolute", to_string(header.bound),
-                                        header.bound.wants_size() ? "at most" : "=",
+                                        header.bound.is_by_chunk() ? "at most" : "=",
                                         number(header.abs_bound))
                           : to_string(header.bound) + " = lossless");
   report.add("largest error", number(info.statement.max_error));

@@ -10,7 +10,7 @@ namespace leeway::cli {
 namespace {
 
 struct Finding {
-  double max_error = 0, squares = 0;
+  double max_error = 0, max_pointwise = 0, squares = 0;
   u64 special_mismatches = 0, compared = 0;
   std::vector<std::string> complaints;
 };
@@ -60,6 +60,7 @@ struct Verify {
 
   // What the frames say of themselves.
   static void check_heads(const StreamReader& stream, Finding& finding) {
+    if (stream.header().bound.has(BoundKind::pointwise)) return;  // errors there are absolute
     for (u64 i = 0; i < stream.chunks(); ++i) {
       const FrameHead head = stream.read_head(i);
       if (head.bound > stream.header().abs_bound || head.max_error > head.bound)
@@ -86,6 +87,7 @@ struct Verify {
     for_each_slab(stream, [&](const Box& box, const View& decoded) {
       const Comparison part = compare(truth.part(box), decoded, header.fills, false);
       finding.max_error = std::max(finding.max_error, part.max_abs);
+      finding.max_pointwise = std::max(finding.max_pointwise, part.max_pointwise);
       finding.squares += part.l2 * part.l2;
       finding.compared += part.compared;
       finding.special_mismatches += part.special_mismatches;
@@ -112,6 +114,9 @@ struct Verify {
           fmt::format("PSNR {:.4f} dB is below {}", 20 * std::log10(range / rmse), limit.value));
     if (limit.kind == BoundKind::l2 && std::sqrt(finding.squares) > limit.value)
       complain(fmt::format("the L2 norm of the error {} exceeds {}", std::sqrt(finding.squares),
+                           limit.value));
+    if (limit.kind == BoundKind::pointwise && finding.max_pointwise > limit.value)
+      complain(fmt::format("a value is off by {} of itself, more than {}", finding.max_pointwise,
                            limit.value));
     if (limit.kind == BoundKind::lossless && finding.max_error > 0) complain("it is not lossless");
   }

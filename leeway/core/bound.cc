@@ -11,7 +11,8 @@
 namespace leeway {
 namespace {
 
-constexpr std::string_view kNames[] = {"abs", "rel", "psnr", "l2", "lossless", "ratio", "rate"};
+constexpr std::string_view kNames[] = {"abs",      "rel",   "psnr", "l2",
+                                       "lossless", "ratio", "rate", "pointwise"};
 
 }  // namespace
 

@@ -19,8 +19,9 @@ enum class BoundKind : u8 {
   psnr = 3,  // 20 log10(max - min) - 10 log10(mean squared error) >= value
   l2 = 4,    // sqrt(sum of squared errors) <= value
   lossless = 5,
-  ratio = 6,  // the stream shall have 1/value of the array's bytes
-  rate = 7,   // the stream shall have `value` bits for each of the array's values
+  ratio = 6,      // the stream shall have 1/value of the array's bytes
+  rate = 7,       // the stream shall have `value` bits for each of the array's values
+  pointwise = 8,  // |x - x'| <= value * |x|; stands alone
 };
 
 struct Limit {
@@ -39,6 +40,7 @@ class LEEWAY_EXPORT Bound {
   static Bound lossless() { return Bound().add(BoundKind::lossless, 0); }
   static Bound ratio(double value) { return Bound().add(BoundKind::ratio, value); }
   static Bound rate(double bits) { return Bound().add(BoundKind::rate, bits); }
+  static Bound pointwise(double value) { return Bound().add(BoundKind::pointwise, value); }
   friend Bound operator&&(Bound a, const Bound& b) {
     for (const Limit& limit : b.limits_) a.add(limit.kind, limit.value);
     return a;
@@ -51,8 +53,10 @@ class LEEWAY_EXPORT Bound {
   bool has(BoundKind kind) const;
   // Whether a size is asked for.
   bool wants_size() const { return has(BoundKind::ratio) || has(BoundKind::rate); }
+  // Whether chunks have bounds of their own, instead of the absolute one of the stream.
+  bool is_by_chunk() const { return wants_size() || has(BoundKind::pointwise); }
   // Whether the range of the values must be known to resolve it.
-  bool needs_range() const { return has(BoundKind::rel) || has(BoundKind::psnr) || wants_size(); }
+  bool needs_range() const { return has(BoundKind::rel) || has(BoundKind::psnr) || is_by_chunk(); }
   // Whether the squared error must be measured to resolve it.
   bool needs_measurement() const { return has(BoundKind::psnr) || has(BoundKind::l2); }
 

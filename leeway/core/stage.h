@@ -5,7 +5,8 @@
 //   -> bytes
 //
 // A stage is a plain struct: a name (used in every interface and in the stream, never reused), a
-// kind, one line about it, its parameters, and a forward/backward pair. There is no base class.
+// kind, one line about it, its parameters, and a forward/backward pair. There is no base class. One
+// that is for floating-point numbers only says so: kFloatingOnly.
 // Predictor and quantizer meet in one of two orders:
 //
 //   predictor+quantizer   feedback: predict from reconstructed values, quantize the difference
@@ -43,7 +44,10 @@ concept Stage = requires(S s) {
   s.params.fields([](auto&&...) {});
 };
 
-// 1. Changes values before prediction; what backward() needs goes to `side`.
+// 1. Changes values before prediction; what backward() needs goes to `side`. One that also changes
+// what
+//    a bound means offers inner_bound<T>(bound), the bound for what it makes of values (0: only
+//    without loss), and holds(original, decoded, bound).
 template <class S, class T>
 concept Preprocessor = Stage<S> &&
                        S::kKind == Kind::preprocessor&& requires(const S s, Field<T> field,

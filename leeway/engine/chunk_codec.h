@@ -57,6 +57,8 @@ class ChunkCodec {
   virtual ~ChunkCodec() = default;
   // How many values a chunk should have, if nobody asks for something else.
   virtual u64 chunk_values() const = 0;
+  // Whether bounds are relative to each value.
+  virtual bool is_pointwise() const = 0;
   // Appends the payload to `out` and leaves in `values` what decompress() will give. A bound of 0
   // means no loss. Shapes given to the other two have no axes of extent 1.
   virtual ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
@@ -90,6 +92,8 @@ class TypedChunkCodec final : public ChunkCodec {
     return wanted ? wanted : recipe_.encoder->chunk_values();
   }
 
+  bool is_pointwise() const override { return recipe_.bound_changer() != nullptr; }
+
   ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
                        void* values) const override {
     const View source = chunk.squeezed();
@@ -100,7 +104,8 @@ class TypedChunkCodec final : public ChunkCodec {
       out.put(field.data[0]);
       return {.special = mask.is_special(field.data[0]) ? field.size() : 0};
     }
-    if (!(bound > 0)) return compress_exactly(source, field, mask, out);
+    if (!(bound > 0 && recipe_.inner_bound(bound) > 0))
+      return compress_exactly(source, field, mask, out);
     const size_t start = out.size();
     out.put(Payload::coded);
     ChunkReport report = recipe_.compress(source, field, bound, mask, out);
@@ -138,10 +143,10 @@ class TypedChunkCodec final : public ChunkCodec {
         std::ranges::fill(field.values(), in.get<T>());
         return in.expect_end();
       case Payload::coded:
-        if (!(bound > 0)) fail_corrupt("coded chunk without a bound");
+        check_bound(bound);
         return recipe_.decompress(in.rest(), bound, field);
       case Payload::levels:
-        if (!(bound > 0)) fail_corrupt("coded chunk without a bound");
+        check_bound(bound);
         LevelTable::read(in);
         return recipe_.decompress(in.rest(), bound, field, last_level);
       case Payload::lossless:
@@ -154,6 +159,10 @@ class TypedChunkCodec final : public ChunkCodec {
   }
 
  private:
+  void check_bound(double bound) const {
+    if (!(bound > 0 && recipe_.inner_bound(bound) > 0)) fail_corrupt("coded chunk without a bound");
+  }
+
   // Puts the table of levels between the kind and the body of a coded chunk.
   static void put_levels(const ChunkReport& report, size_t start, Writer& out) {
     if (report.levels.empty()) return;
@@ -197,10 +206,12 @@ class TypedChunkCodec final : public ChunkCodec {
     Buffer<T> original(decoded.size());
     gather(chunk, original.data());
     report.max_error = 0;
+    const AnyPreprocessor<T>* const judge = recipe_.bound_changer();
     for (size_t i = 0; i < original.size(); ++i) {
       if (bits_of(original[i]) == bits_of(decoded.data[i])) continue;
       const double error = error_between(original[i], decoded.data[i]);
-      if (mask.is_special(original[i]) || !(error < bound)) return false;
+      const bool holds = judge ? judge->holds(original[i], decoded.data[i], bound) : error < bound;
+      if (mask.is_special(original[i]) || !holds) return false;
       report.max_error = std::max(report.max_error, error);
     }
     return true;

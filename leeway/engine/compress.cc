@@ -177,7 +177,9 @@ class Compression {
     const u64 step = rate_ ? rate_->round() : chunks_;
     for (u64 first = 0; first < chunks_; first += step) {
       const u64 before = frame_bytes(first);
-      const double bound = rate_ ? usable(rate_->bound_from(first, before)) : header_.abs_bound;
+      const double bound = rate_        ? usable(rate_->bound_from(first, before))
+                           : pointwise_ ? *pointwise_
+                                        : header_.abs_bound;
       f({first, std::min(chunks_, first + step), bound, before});
     }
   }
@@ -261,6 +263,11 @@ class Compression {
       if (limit.kind == BoundKind::abs) e = std::min(e, limit.value);
       if (limit.kind == BoundKind::rel)
         e = std::min(e, relative_bound(limit.value, header_.min, header_.max));
+      if (limit.kind == BoundKind::pointwise) {
+        // What chunks keep is relative to each value; this is the most that it can be.
+        pointwise_ = limit.value;
+        e = limit.value * std::max(std::abs(header_.min), std::abs(header_.max)) * (1 + 0x1p-50);
+      }
     }
     if (bound.needs_measurement()) e = meet_squared_error(e);
     header_.abs_bound = usable(e);
@@ -397,6 +404,7 @@ class Compression {
   unsigned threads_;
   std::vector<FrameHead> heads_;
   std::optional<RateControl> rate_;
+  std::optional<double> pointwise_;
   double size_asked_ = 0;  // bytes of the whole stream; 0: any
   Meter meter_;
   Statement statement_;
@@ -445,6 +453,12 @@ Header checked_header(const ChunkCodec& codec, const std::string& recipe, const 
   if (options.bound.limits().empty())
     fail_argument("a bound is needed: how much error may a value have?");
   if (view.data == nullptr && view.shape.size() > 0) fail_argument("the array has no data");
+  const bool pointwise = options.bound.has(BoundKind::pointwise);
+  if (pointwise && options.bound.limits().size() > 1)
+    fail_argument("a pointwise bound stands alone");
+  if (codec.is_pointwise() != pointwise && !options.bound.has(BoundKind::lossless))
+    fail_argument(pointwise ? "a pointwise bound needs a recipe with the stage log"
+                            : "the stage log needs a pointwise bound");
   Header header;
   header.dtype = view.dtype;
   header.shape = view.shape;

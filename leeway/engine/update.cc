@@ -29,9 +29,8 @@ class Replacement {
     const bool in_part = in_box.shape.size() < box.shape.size();
     if (in_part) decompress_chunk(codec_, stream_, ordinal, true, storage.data());
     copy(values_.part(in_region), whole.part(in_box));
-    // Where a size was asked for, every chunk has a bound of its own.
     const double bound =
-        header.bound.wants_size() ? stream_.read_head(ordinal).bound : header.abs_bound;
+        header.bound.is_by_chunk() ? stream_.read_head(ordinal).bound : header.abs_bound;
     FrameHead head = compress_chunk(codec_, bound, mask_, ordinal,
                                     View(whole.data, whole.dtype, whole.shape), frame);
     if (in_part) {

@@ -20,6 +20,7 @@ struct Ghost {
       "the nearest of three curves through predicted values before, row by row, as GhostSZ";
   static constexpr Kind kKind = Kind::predictor;
   static constexpr bool kNeedsStep = true;
+  static constexpr bool kFloatingOnly = true;
   static constexpr u64 kChunkValues = u64(1) << 20;
   NoParams params;
 
@@ -60,10 +61,7 @@ struct Ghost {
 
   template <class P>
   static double distance(P a, P b) {
-    if constexpr (std::is_floating_point_v<P>)
-      return std::abs(double(a) - double(b));
-    else
-      return std::abs(double(i64(a - b)));
+    return std::abs(double(a) - double(b));
   }
 
   struct Choice {

@@ -25,6 +25,8 @@ struct Wavefront {
   static constexpr std::string_view kAbout =
       "Lorenzo's rule on a table, the first axis by all others, in the order of waveSZ";
   static constexpr Kind kKind = Kind::predictor;
+  static constexpr bool kNeedsStep = true;
+  static constexpr bool kFloatingOnly = true;
   static constexpr u64 kChunkValues = u64(1) << 20;
   struct Params {
     Border border = Border::exact;

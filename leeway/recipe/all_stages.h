@@ -18,6 +18,7 @@
 #include "leeway/predict/lorenzo.h"
 #include "leeway/predict/pyramid.h"
 #include "leeway/predict/wavefront.h"
+#include "leeway/preprocess/log.h"
 #include "leeway/quantize/exact.h"
 #include "leeway/quantize/linear.h"
 
@@ -26,6 +27,7 @@ namespace leeway {
 template <class... S>
 struct List {};
 
+using Preprocessors = List<Log>;
 using Predictors = List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost>;
 using Quantizers = List<Linear, Exact>;
 using Encoders = List<Huffman, Adaptive, Rans, Pack, Fixed, Raw>;
@@ -34,6 +36,7 @@ using LosslessStages = List<Zstd, Deflate, Store>;
 template <class... A, class... B>
 List<A..., B...> operator+(List<A...>, List<B...>);
 
-using AllStages = decltype(Predictors() + Quantizers() + Encoders() + LosslessStages());
+using AllStages =
+    decltype(Preprocessors() + Predictors() + Quantizers() + Encoders() + LosslessStages());
 
 }  // namespace leeway

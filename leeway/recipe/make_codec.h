@@ -15,9 +15,10 @@ inline const StageCall* find_stage(const Recipe& recipe, Kind kind) {
 // A predictor that looks at the step needs a quantizer that has one.
 template <class T, class P, class Q>
 constexpr bool fits_together() {
-  if constexpr (requires { P::kNeedsStep; }) return requires(const Q q) {
-      q.template at<T>(1.0).step;
-    };
+  if constexpr (requires { P::kFloatingOnly; } && !is_floating<T>)
+    return false;
+  else if constexpr (requires { P::kNeedsStep; })
+    return requires(const Q q) { q.template at<T>(1.0).step; };
   else
     return true;
 }
@@ -29,6 +30,11 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
   const StageCall* quantizer = find_stage(recipe, Kind::quantizer);
   const StageCall exact{std::string(Exact::kName), "", Kind::quantizer};
   const bool predicts_first = predictor && quantizer && predictor < quantizer;
+  if (predicts_first && find_stage(recipe, Kind::preprocessor))
+    fail_argument("'" + predictor->name + "' cannot stand before the quantizer behind '" +
+                  find_stage(recipe, Kind::preprocessor)->name +
+                  "': decoded data compressed again might change; take a recipe that quantizes "
+                  "first, like balanced or fast");
   std::unique_ptr<Transform<T>> transform;
   with_stage(Quantizers{}, quantizer ? *quantizer : exact, [&]<class Q>(const Q& q) {
     if (!predictor) {
@@ -53,10 +59,17 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
 
 template <class T>
 std::shared_ptr<const ChunkCodec> make_typed_codec(const Recipe& recipe) {
+  if (!is_for(recipe, dtype_of<T>()))
+    fail_argument("the recipe '" + to_string(recipe) + "' is for floating-point numbers, not " +
+                  std::string(name_of(dtype_of<T>())));
   Pipeline<T> pipeline;
   pipeline.transform = make_transform<T>(recipe);
   pipeline.encoder = erase_encoder(Raw());
   for (const StageCall& call : recipe.stages) {
+    with_stage(Preprocessors{}, call, [&]<class S>(const S& stage) {
+      if constexpr (Preprocessor<S, T>)
+        pipeline.preprocessors.push_back(erase_preprocessor<T>(stage));
+    });
     with_stage(Encoders{}, call,
                [&](const auto& stage) { pipeline.encoder = erase_encoder(stage); });
     with_stage(LosslessStages{}, call,

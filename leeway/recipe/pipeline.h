@@ -21,6 +21,10 @@ class AnyPreprocessor {
   virtual ~AnyPreprocessor() = default;
   virtual void forward(Field<T>& field, Writer& side) const = 0;
   virtual void backward(Field<T>& field, Reader& side) const = 0;
+  // Whether the bound means something else before it than behind it, and how both are related.
+  virtual bool changes_bound() const { return false; }
+  virtual double inner_bound(double bound) const { return bound; }
+  virtual bool holds(T, T, double) const { return false; }  // asked if it changes the bound
 };
 
 class AnyEncoder {
@@ -42,6 +46,11 @@ class AnyLossless {
   virtual void decompress(ByteView bytes, size_t limit, Writer& out) const = 0;
 };
 
+template <class S, class T>
+concept ChangesBound = requires(const S s, T value) {
+  s.template inner_bound<T>(1.0), s.holds(value, value, 1.0);
+};
+
 template <class T, Preprocessor<T> S>
 std::unique_ptr<AnyPreprocessor<T>> erase_preprocessor(S stage) {
   struct Erased final : AnyPreprocessor<T> {
@@ -49,6 +58,19 @@ std::unique_ptr<AnyPreprocessor<T>> erase_preprocessor(S stage) {
     explicit Erased(S s) : stage(std::move(s)) {}
     void forward(Field<T>& field, Writer& side) const override { stage.forward(field, side); }
     void backward(Field<T>& field, Reader& side) const override { stage.backward(field, side); }
+    bool changes_bound() const override { return ChangesBound<S, T>; }
+    double inner_bound(double bound) const override {
+      if constexpr (ChangesBound<S, T>)
+        return stage.template inner_bound<T>(bound);
+      else
+        return bound;
+    }
+    bool holds(T original, T decoded, double bound) const override {
+      if constexpr (ChangesBound<S, T>)
+        return stage.holds(original, decoded, bound);
+      else
+        return false;
+    }
   };
   return std::make_unique<Erased>(std::move(stage));
 }
@@ -113,6 +135,18 @@ struct Pipeline {
   std::unique_ptr<AnyEncoder> encoder;
   std::vector<std::unique_ptr<AnyLossless>> lossless;
 
+  // The bound for what the preprocessors make of values; 0: only without loss.
+  double inner_bound(double bound) const {
+    for (const auto& stage : preprocessors) bound = stage->inner_bound(bound);
+    return bound;
+  }
+  // The preprocessor that says what the bound means; null: it is an absolute one.
+  const AnyPreprocessor<T>* bound_changer() const {
+    for (const auto& stage : preprocessors)
+      if (stage->changes_bound()) return stage.get();
+    return nullptr;
+  }
+
   // Appends the body of `chunk` to `out`, leaves in `field` what decompress() will give.
   ChunkReport compress(const View& chunk, Field<T> field, double bound, const Mask& mask,
                        Writer& out) const {
@@ -161,7 +195,7 @@ struct Pipeline {
       else
         return encoder->source64(body, field.size());
     }();
-    transform->backward(field, bound, *source, exact, side, last_level);
+    transform->backward(field, inner_bound(bound), *source, exact, side, last_level);
     body.expect_end();
     side.expect_end();
     for (size_t i = preprocessors.size(); i-- > 0;) {
@@ -220,7 +254,8 @@ struct Pipeline {
     }
     Patches<T> exact;
     Writer side;
-    report.max_error = transform->forward(source, field, bound, special, codes, exact, side);
+    report.max_error =
+        transform->forward(source, field, inner_bound(bound), special, codes, exact, side);
     report.exact = exact.count();
     body.put_section(side.bytes());
     put_patches(body, exact);

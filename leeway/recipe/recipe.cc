@@ -95,6 +95,18 @@ Recipe parse_recipe(std::string_view text) {
   return recipe;
 }
 
+bool is_for(const Recipe& recipe, DType dtype) {
+  const bool floating =
+      visit_dtype(dtype, []<class T>(std::type_identity<T>) { return is_floating<T>; });
+  return std::ranges::all_of(recipe.stages, [&](const StageCall& call) {
+    bool possible = true;
+    with_stage(AllStages{}, call, [&]<class S>(const S&) {
+      if constexpr (requires { S::kFloatingOnly; }) possible = floating;
+    });
+    return possible;
+  });
+}
+
 std::string to_string(const Recipe& recipe) {
   std::string text;
   for (const StageCall& call : recipe.stages)

@@ -39,6 +39,9 @@ LEEWAY_EXPORT std::string to_string(const Recipe& recipe);
 // The codec that applies the recipe to chunks of values of this type.
 LEEWAY_EXPORT std::shared_ptr<const ChunkCodec> make_codec(const Recipe& recipe, DType dtype);
 
+// Whether all stages take this element type; some are for floating-point numbers only.
+LEEWAY_EXPORT bool is_for(const Recipe& recipe, DType dtype);
+
 // A name that stands for a recipe.
 struct NamedRecipe {
   std::string_view name, recipe, about;

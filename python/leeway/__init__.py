@@ -64,12 +64,12 @@ def _as_array(array: Any) -> tuple[Any, str]:
 
 
 def _limits(abs: float | None, rel: float | None, psnr: float | None, l2: float | None, lossless: bool, ratio: float | None,
-            rate: float | None) -> list[tuple[str, float]]:
+            rate: float | None, pointwise: float | None = None) -> list[tuple[str, float]]:
     given = [("abs", abs), ("rel", rel), ("psnr", psnr), ("l2", l2), ("lossless", 0.0 if lossless else None),
-             ("ratio", ratio), ("rate", rate)]
+             ("ratio", ratio), ("rate", rate), ("pointwise", pointwise)]
     limits = [(kind, float(value)) for kind, value in given if value is not None]
     if not limits:
-        raise ValueError("a bound is needed: abs=, rel=, psnr=, l2=, lossless=True, ratio= or rate=")
+        raise ValueError("a bound is needed: abs=, rel=, psnr=, l2=, pointwise=, lossless=True, ratio= or rate=")
     return limits
 
 
@@ -91,6 +91,7 @@ def compress(
     lossless: bool = False,
     ratio: float | None = None,
     rate: float | None = None,
+    pointwise: float | None = None,
     recipe: str = "balanced",
     fill: float | Iterable[float] = (),
     detect_fills: bool = True,
@@ -107,6 +108,8 @@ def compress(
     l2        Euclidean norm of all errors of at most this
     lossless  no error at all
 
+    pointwise, which stands alone: no value is off by more than this part of itself; zeros stay zeros
+
     Or a size, as near as these bounds allow (a RuntimeWarning says if it could not be reached):
 
     ratio     the stream has 1/ratio of the array's bytes
@@ -122,7 +125,7 @@ def compress(
     """
     values, as_type = _as_array(array)
     fills = [float(fill)] if np.isscalar(fill) else [float(value) for value in fill]
-    stream = _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless, ratio, rate), recipe, fills, detect_fills,
+    stream = _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless, ratio, rate, pointwise), recipe, fills, detect_fills,
                               [int(extent) for extent in chunk], threads or _default_threads())
     asked = min(values.nbytes / ratio if ratio else np.inf, values.size * rate / 8 if rate else np.inf)
     if np.isfinite(asked) and not 0.97 <= len(stream) / max(asked, 1) <= 1.03:
@@ -252,6 +255,8 @@ def verify(stream: Stream, against: Any = None, *, threads: int | None = None) -
         complaints.append(f"the largest error {found['max_abs']} exceeds the bound {info.abs_bound}")
     if found["max_abs"] > info.max_error:
         complaints.append(f"the largest error {found['max_abs']} exceeds the stated {info.max_error}")
+    if found["max_pointwise"] > info.bound.get("pointwise", np.inf):
+        complaints.append(f"a value is off by {found['max_pointwise']} of itself, more than {info.bound['pointwise']}")
     if found["psnr"] < info.bound.get("psnr", 0):
         complaints.append(f"PSNR {found['psnr']} dB is below {info.bound['psnr']}")
     if found["l2"] > info.bound.get("l2", np.inf):

@@ -134,6 +134,22 @@ def test_a_size_instead_of_an_error(leeway, field):
     assert "positive" in leeway.fails(2, "compress", field, "--ratio", "-3", "-o", "c.lwy")
 
 
+def test_a_bound_relative_to_each_value(leeway):
+    values = np.exp2(np.random.default_rng(3).normal(0, 20, (50, 60))).astype("f4")
+    values[::7, ::3] *= -1
+    values[3, :] = 0
+    np.save(leeway.folder / "a.npy", values)
+    for recipe in ("balanced", "fast"):
+        leeway("compress", "a.npy", "--pointwise", "1e-3", "--preset", recipe, "-o", "a.lwy", "-f")
+        assert leeway.json("verify", "a.lwy", "--against", "a.npy")["verified"]
+        leeway("decompress", "a.lwy", "-o", "b.npy", "-f")
+        decoded = np.load(leeway.folder / "b.npy")
+        assert (np.abs(decoded.astype("f8") - values) <= 1e-3 * np.abs(values.astype("f8"))).all()
+    assert "quantizes first" in leeway.fails(2, "compress", "a.npy", "--pointwise", "1e-3", "--preset", "small", "-o", "c.lwy")
+    assert "stands alone" in leeway.fails(2, "compress", "a.npy", "--pointwise", "1e-3", "--abs", "1", "-o", "c.lwy")
+    assert "pointwise" in leeway.fails(2, "compress", "a.npy", "--abs", "1", "--recipe", "log+linear+huffman", "-o", "c.lwy")
+
+
 def test_verify_notices_a_different_original(leeway, field):
     leeway("compress", field, "--abs", "0.01", "-o", "a.lwy")
     values = values_of(leeway, field)

@@ -50,7 +50,9 @@ extern "C" int LLVMFuzzerTestOneInput(const leeway::u8* data, size_t size) {
   const double bound = std::ldexp(1 + data[1] % 16 / 16.0, int(data[0] % 80) - 50);
   const auto named = named_recipes();
   const std::string recipe(named[data[2] % named.size()].recipe);
-  visit_dtype(DType(1 + data[2] / 16 % 12), [&]<class T>(std::type_identity<T>) {
+  const DType dtype = DType(1 + data[2] / 16 % 12);
+  if (!is_for(parse_recipe(recipe), dtype)) return 0;
+  visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
     check<T>(data + 4, size - 4, bound, recipe, data[3]);
   });
   return 0;

@@ -139,13 +139,16 @@ int main(int argc, char** argv) {
   make<float>(folder, "linear+lorenzo+rans", {9, 10, 60}, coarse, true);
   for (const char* recipe : {"wavesz", "wavesz-huffman", "ghostsz"}) {
     make<float>(folder, recipe, {20, 70}, coarse, true);
-    make<i16>(folder, recipe, {9, 10, 11}, Bound::abs(3.5), false);
+    make<double>(folder, recipe, {9, 10, 11}, coarse, false);
   }
   make<float>(folder, "ceaz", {30, 40}, coarse, true);
   make<double>(folder, "linear+lorenzo+adaptive:rule=paper,page=11", {9, 30, 40}, Bound::abs(1e-4),
                false);
   make<i16>(folder, "linear+adaptive:rule=offline,sort=exact,page=12", {90, 80}, Bound::abs(1),
             false);
+  make<float>(folder, "balanced", {30, 40}, Bound::pointwise(0.01), true);
+  make<double>(folder, "ceaz", {9, 10, 11}, Bound::pointwise(1e-4), true);
+  make<bf16>(folder, "fast", {20, 21}, Bound::pointwise(0.9), false);
   make<double>(folder, "wavefront:border=predicted+linear:step=pow2+raw", {5, 8, 40}, coarse,
                false);
   make<float>(folder, "lorenzo+linear+raw+deflate", {3, 4, 20, 40}, coarse, false);

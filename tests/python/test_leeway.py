@@ -126,6 +126,14 @@ def test_a_size_instead_of_an_error():
     assert np.abs(leeway.decompress(capped) - values).max() <= 1e-6
 
 
+def test_a_bound_relative_to_each_value():
+    values = np.exp2(field() * 30)
+    stream = leeway.compress(values, pointwise=1e-3)
+    decoded = leeway.decompress(stream)
+    assert (np.abs(decoded.astype("f8") - values) <= 1e-3 * np.abs(values.astype("f8"))).all()
+    assert leeway.verify(stream, values) and len(stream) < values.nbytes / 3
+
+
 def test_wrong_calls():
     values = field()
     for error, message, call in [

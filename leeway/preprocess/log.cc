@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/preprocess/log.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace leeway {
+namespace {
+
+// Bits of the mantissa, with the leading one.
+template <class T>
+constexpr int kDigits = std::is_same_v<T, f16>     ? 11
+                        : std::is_same_v<T, bf16>  ? 8
+                        : std::is_same_v<T, float> ? 24
+                                                   : 53;
+template <class T>
+constexpr double kLeastNormal = std::is_same_v<T, f16> ? 0x1p-14
+                                : sizeof(T) == 8       ? 0x1p-1022
+                                                       : 0x1p-126;
+
+// Zeros, and numbers so small that they or what they become might not be normal.
+template <class T>
+bool is_apart(T value) {
+  return !(std::abs(double(value)) >= 4 * kLeastNormal<T>);
+}
+
+// Bits, one a value, as runs or as they are, whichever is shorter.
+enum class Plane : u8 { zeros = 0, runs = 1, bits = 2 };
+
+void write_plane(const std::vector<bool>& plane, Writer& out) {
+  Writer runs;
+  bool current = false, any = false;
+  for (size_t i = 0; i < plane.size();) {
+    size_t end = i;
+    while (end < plane.size() && plane[end] == current) ++end;
+    any = any || (current && end > i);
+    runs.put_varint(end - i);
+    current = !current;
+    i = end;
+    if (runs.size() > plane.size() / 8 + 1) break;
+  }
+  if (!any && runs.size() <= plane.size() / 8 + 1) return out.put(Plane::zeros);
+  if (runs.size() < plane.size() / 8 + 1) {
+    out.put(Plane::runs);
+    return out.put_bytes(runs.bytes());
+  }
+  out.put(Plane::bits);
+  u8 byte = 0;
+  for (size_t i = 0; i < plane.size(); ++i) {
+    byte |= u8(u8(plane[i]) << (i % 8));
+    if (i % 8 == 7 || i + 1 == plane.size()) out.put(std::exchange(byte, u8(0)));
+  }
+}
+
+std::vector<bool> read_plane(Reader& in, size_t size) {
+  std::vector<bool> plane(size);
+  switch (Plane(in.get<u8>())) {
+    case Plane::zeros:
+      return plane;
+    case Plane::runs: {
+      bool current = false;
+      for (size_t i = 0; i < size; current = !current) {
+        const auto run = size_t(in.get_varint(size - i, "run too long"));
+        if (run == 0 && i > 0) fail_corrupt("empty run");
+        std::fill_n(plane.begin() + std::ptrdiff_t(i), run, current);
+        i += run;
+      }
+      return plane;
+    }
+    case Plane::bits: {
+      const ByteView bytes = in.take((size + 7) / 8);
+      for (size_t i = 0; i < size; ++i) plane[i] = bytes[i / 8] >> (i % 8) & 1;
+      if (size % 8 > 0 && bytes.back() >> (size % 8)) fail_corrupt("bits left over");
+      return plane;
+    }
+  }
+  fail_corrupt("unknown kind of plane");
+}
+
+}  // namespace
+
+// With m in [sqrt(1/2), sqrt(2)) and s = (m - 1) / (m + 1): log2(m) = 2 / ln 2 (s + s^3/3 + ...).
+double log2_of_number(double x) {
+  const u64 bits = std::bit_cast<u64>(x);
+  auto exponent = i64(bits >> 52) - 1023;
+  double m = std::bit_cast<double>((bits & 0xfffffffffffff) | 0x3ff0000000000000);
+  if (m > 0x1.6a09e667f3bcdp0) {
+    m *= 0.5;
+    ++exponent;
+  }
+  const double s = (m - 1) / (m + 1), z = s * s;
+  double sum = 0;
+  for (int k = 21; k >= 1; k -= 2) sum = sum * z + 1.0 / k;
+  return double(exponent) + s * sum * 0x1.71547652b82fep1;
+}
+
+// 2^n e^t with |t| <= ln 2 / 2.
+double power_of_two(double y) {
+  const double n = (y + 0x1.8p52) - 0x1.8p52, t = (y - n) * 0x1.62e42fefa39efp-1;
+  double sum = 1;
+  for (int k = 14; k >= 1; --k) sum = sum * t / k + 1;
+  return std::ldexp(sum, int(n));
+}
+
+template <class T>
+requires is_floating<T>
+void Log::forward(Field<T> field, Writer& side) const {
+  std::vector<bool> negative(field.size()), apart(field.size()), other;
+  std::vector<T> kept;
+  T before{};
+  for (size_t i = 0; i < field.size(); ++i) {
+    T& value = field.data[i];
+    if (is_apart(value)) {
+      apart[i] = true;
+      other.push_back(bits_of(value) != 0);
+      if (other.back()) kept.push_back(value);
+      value = before;
+    } else {
+      negative[i] = double(value) < 0;
+      value = before = T(log2_of_number(std::abs(double(value))));
+    }
+  }
+  write_plane(negative, side);
+  write_plane(apart, side);
+  write_plane(other, side);
+  side.put_array(std::span<const T>(kept));
+}
+
+template <class T>
+requires is_floating<T>
+void Log::backward(Field<T> field, Reader& side) const {
+  const std::vector<bool> negative = read_plane(side, field.size()),
+                          apart = read_plane(side, field.size());
+  const auto count = size_t(std::ranges::count(apart, true));
+  const std::vector<bool> other = read_plane(side, count);
+  size_t number = 0;
+  for (size_t i = 0; i < field.size(); ++i) {
+    T& value = field.data[i];
+    if (apart[i]) {
+      value = other[number++] ? side.get<T>() : T();
+    } else {
+      // A damaged stream may have any number here.
+      const double y = double(value);
+      const double power = std::abs(y) < 1100 ? power_of_two(y) : 0;
+      value = T(negative[i] ? -power : power);
+    }
+  }
+}
+
+template <class T>
+double Log::inner_bound(double bound) const {
+  // The logarithm itself is rounded to T; up to |y| = 64 that is this much.
+  const double rounding = std::ldexp(1.0, 7 - kDigits<T>);
+  const double inner = log2_of_number(1 + std::min(bound, 1e6)) * (1 - 0x1p-20) - rounding;
+  return inner > rounding ? inner : 0;
+}
+
+template <class T>
+bool Log::holds(T original, T decoded, double bound) const {
+  if (bits_of(original) == bits_of(decoded)) return true;
+  const double x = double(original), error = std::abs(x - double(decoded));
+  return is_apart(original) == is_apart(decoded) && error <= bound * std::abs(x) * (1 - 0x1p-50);
+}
+
+#define LEEWAY_LOG(T)                                      \
+  template void Log::forward<T>(Field<T>, Writer&) const;  \
+  template void Log::backward<T>(Field<T>, Reader&) const; \
+  template double Log::inner_bound<T>(double) const;       \
+  template bool Log::holds<T>(T, T, double) const
+LEEWAY_LOG(float);
+LEEWAY_LOG(double);
+LEEWAY_LOG(f16);
+LEEWAY_LOG(bf16);
+#undef LEEWAY_LOG
+
+}  // namespace leeway

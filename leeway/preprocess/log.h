@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Log: values as signs and logarithms. An absolute bound on logarithms is one relative to each
+// value: the bound `pointwise` [Liang et al., CLUSTER 2018].
+//
+// Zeros and values too small to have a full mantissa are kept apart; their place takes the
+// logarithm before it, so that prediction does not see a step. Logarithms and powers are our own,
+// so that every host has the same bits.
+#pragma once
+
+#include "leeway/core/export.h"
+#include "leeway/core/stage.h"
+
+namespace leeway {
+
+// log2(x) of a positive normal number, and 2^y for |y| < 1100: sums, products and one quotient of
+// doubles, in a fixed order; off by a few units of the last place.
+LEEWAY_EXPORT double log2_of_number(double x);
+LEEWAY_EXPORT double power_of_two(double y);
+
+struct Log {
+  static constexpr std::string_view kName = "log";
+  static constexpr std::string_view kAbout =
+      "signs and logarithms, for bounds relative to each value";
+  static constexpr Kind kKind = Kind::preprocessor;
+  static constexpr bool kFloatingOnly = true;
+  NoParams params;
+
+  template <class T>
+  requires is_floating<T> LEEWAY_EXPORT void forward(Field<T> field, Writer& side) const;
+  template <class T>
+  requires is_floating<T> LEEWAY_EXPORT void backward(Field<T> field, Reader& side) const;
+
+  // The bound of logarithms that keeps this bound of values; 0: only without loss.
+  template <class T>
+  LEEWAY_EXPORT double inner_bound(double bound) const;
+  // |original - decoded| <= bound * |original|, and what was apart stays apart.
+  template <class T>
+  LEEWAY_EXPORT bool holds(T original, T decoded, double bound) const;
+};
+
+}  // namespace leeway

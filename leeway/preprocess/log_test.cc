@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/preprocess/log.h"
+
+#include "tests/support.h"
+
+namespace leeway::test {
+namespace {
+
+TEST(Log, FunctionsAreRight) {
+  std::mt19937_64 random(21);
+  for (int i = 0; i < 100000; ++i) {
+    const double x = std::bit_cast<double>((random() >> 2) % (u64(0x7fe) << 52) + (u64(1) << 52));
+    EXPECT_NEAR(log2_of_number(x), std::log2(x), 4e-16 * std::max(1.0, std::abs(std::log2(x))));
+    const double y = std::uniform_real_distribution<double>(-1000, 1000)(random);
+    EXPECT_NEAR(power_of_two(y) / std::exp2(y), 1, 1e-15) << y;
+  }
+  EXPECT_EQ(log2_of_number(1), 0);
+  EXPECT_EQ(log2_of_number(0x1p-300), -300);
+  EXPECT_EQ(power_of_two(0), 1);
+  EXPECT_EQ(power_of_two(-77), 0x1p-77);
+}
+
+// Values of all magnitudes and both signs, with zeros, denormals and special ones between.
+template <class T>
+std::vector<T> wild_values(const Shape& shape, bool special) {
+  std::mt19937_64 random(22);
+  std::normal_distribution<double> normal;
+  std::vector<T> values(size_t(shape.size()));
+  double walk = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    walk += 0.02 * normal(random);
+    const double sign = std::sin(double(i) * 0.01) < 0 ? -1 : 1;
+    values[i] = T(float(sign * std::exp2(4 * walk)));
+    if (i % 97 < 3) values[i] = T(0.0f);
+    if (i % 101 == 5) values[i] = T(-0.0f);
+    if (i % 103 == 7) values[i] = from_bits<T>(random() % 50);  // denormal
+    if (special && i % 211 == 0) values[i] = T(NAN);
+    if (special && i % 223 == 0) values[i] = T(-INFINITY);
+  }
+  return values;
+}
+
+template <class T>
+void check_pointwise(const Shape& shape, double bound, const std::string& recipe) {
+  const auto values = wild_values<T>(shape, true);
+  const Bytes stream =
+      compress(values.data(), shape, options_for<T>(Bound::pointwise(bound), recipe));
+  const Array once = decompress(stream);
+  const Info info = inspect(stream);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const T x = values[i], y = once.as<T>()[i];
+    const double a = double(x), b = double(y);
+    if (!std::isfinite(a) || a == 0) {
+      ASSERT_EQ(bits_of(x), bits_of(y)) << recipe << " " << i;
+    } else {
+      ASSERT_LE(std::abs((long double)a - (long double)b),
+                (long double)bound * std::abs((long double)a))
+          << recipe << " " << i;
+      ASSERT_LE(std::abs(a - b), info.header.abs_bound);
+    }
+  }
+  // Decoded data compressed again does not change.
+  std::vector<T> decoded(once.as<T>().begin(), once.as<T>().end());
+  const Array twice =
+      decompress(compress(decoded.data(), shape, options_for<T>(Bound::pointwise(bound), recipe)));
+  for (size_t i = 0; i < decoded.size(); ++i)
+    ASSERT_EQ(bits_of(decoded[i]), bits_of(twice.as<T>()[i])) << recipe << " " << i;
+}
+
+TEST(Log, EveryValueKeepsItsOwnBound) {
+  for (const Shape& shape : {Shape{3000}, Shape{40, 70}, Shape{11, 12, 25}})
+    for (const double bound : {0.3, 1e-2, 1e-3, 1e-4, 1e-6})
+      for (const char* recipe : {"balanced", "fast", "ceaz", "cuszp2-outlier", "plain"}) {
+        check_pointwise<float>(shape, bound, recipe);
+        check_pointwise<double>(shape, bound, recipe);
+        check_pointwise<f16>(shape, bound, recipe);
+        check_pointwise<bf16>(shape, bound, recipe);
+      }
+}
+
+TEST(Log, IsOfUse) {
+  const Shape shape{200, 300};
+  std::vector<float> values(size_t(shape.size()));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = float(std::exp2(10 * std::sin(double(i % 300) * 0.03) + double(i / 300) * 0.05));
+  const auto options = options_for<float>(Bound::pointwise(1e-3), "balanced");
+  const Bytes stream = compress(values.data(), shape, options);
+  EXPECT_GT(double(values.size() * 4) / double(stream.size()), 5);
+  EXPECT_EQ(inspect(stream).header.recipe, "log+linear+lorenzo+huffman+zstd");
+  EXPECT_EQ(inspect(stream).header.bound.limits()[0].kind, BoundKind::pointwise);
+}
+
+TEST(Log, StrangeArraysAndRegions) {
+  for (const Shape& shape : shapes()) check_pointwise<float>(shape, 1e-3, "balanced");
+  const Shape shape{60, 70};
+  auto values = wild_values<float>(shape, false);
+  auto options = options_for<float>(Bound::pointwise(1e-2), "balanced");
+  options.chunk = {16, 32};
+  Bytes stream = compress(values.data(), shape, options);
+  const auto before = decompress(stream);
+  std::vector<float> others(25, 3.25f);
+  MemoryStore store(stream);
+  update(store, {20, 20}, view_of(others.data(), {5, 5}));
+  const auto after = decompress(stream);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t row = i / 70, column = i % 70;
+    if (row >= 20 && row < 25 && column >= 20 && column < 25)
+      EXPECT_NEAR(after.as<float>()[i], 3.25f, 0.0325);
+    else
+      EXPECT_EQ(bits_of(after.as<float>()[i]), bits_of(before.as<float>()[i]));
+  }
+}
+
+TEST(Log, RefusesWhatMakesNoSense) {
+  const std::vector<float> values = {1, 2, 3};
+  const std::vector<i32> integers = {1, 2, 3};
+  const auto pointwise = Bound::pointwise(1e-3);
+  EXPECT_THROW(compress(values.data(), {3}, options_for<float>(pointwise && Bound::abs(1))), Error);
+  EXPECT_THROW(compress(values.data(), {3}, options_for<float>(Bound::abs(1), "log+linear")),
+               Error);
+  EXPECT_THROW(compress(integers.data(), {3}, options_for<i32>(pointwise)), Error);
+  EXPECT_THROW(compress(values.data(), {3}, options_for<float>(pointwise, "small")), Error);
+  EXPECT_THROW(Bound::pointwise(0), Error);
+}
+
+TEST(Log, SurvivesDamage) {
+  const Shape shape{300};
+  auto values = wild_values<float>(shape, false);
+  Writer side;
+  Field<float> field{values.data(), shape};
+  Log().forward(field, side);
+  std::mt19937 random(23);
+  for (int trial = 0; trial < 500; ++trial) {
+    Bytes damaged(side.bytes().begin(), side.bytes().end());
+    damaged[random() % damaged.size()] ^= u8(1 << random() % 8);
+    damaged.resize(trial % 2 ? damaged.size() : random() % damaged.size());
+    auto copy = values;
+    Reader in(damaged);
+    try {
+      Log().backward(Field<float>{copy.data(), shape}, in);
+      in.expect_end();
+    } catch (const Error& error) {
+      ASSERT_EQ(error.code(), Errc::corrupt);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace leeway::test
