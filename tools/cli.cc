@@ -40,7 +40,7 @@ void BoundOptions::add_to(CLI::App& verb) {
       ->group(group);
 }
 
-Bound BoundOptions::bound() const {
+Bound BoundOptions::given() const {
   Bound bound;
   if (abs) bound.add(BoundKind::abs, *abs);
   if (rel) bound.add(BoundKind::rel, *rel);
@@ -50,6 +50,11 @@ Bound BoundOptions::bound() const {
   if (pointwise) bound.add(BoundKind::pointwise, *pointwise);
   if (ratio) bound.add(BoundKind::ratio, *ratio);
   if (rate) bound.add(BoundKind::rate, *rate);
+  return bound;
+}
+
+Bound BoundOptions::bound() const {
+  const Bound bound = given();
   if (bound.limits().empty())
     fail_argument(
         "a bound is needed: --abs E, --rel E, --psnr DB, --l2 E, --pointwise E, --lossless, "

@@ -44,7 +44,8 @@ struct BoundOptions {
   std::optional<double> abs, rel, psnr, l2, pointwise, ratio, rate;
   bool lossless = false;
   void add_to(CLI::App& verb);
-  bool any() const { return abs || rel || psnr || l2 || pointwise || lossless || ratio || rate; }
+  Bound given() const;  // may have no limits
+  bool any() const { return !given().limits().empty(); }
   Bound bound() const;  // throws if none was given
 };
 

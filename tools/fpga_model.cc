@@ -128,14 +128,14 @@ template bool wave_order_is_exact<double>(std::span<const double>, u64, u64, dou
 
 namespace {
 
-struct Table {
+struct Dataset {
   const char* name;
   u64 rows, length;
   double wave, ghost;  // MB/s printed in Table 5 of waveSZ
 };
-constexpr Table kTables[] = {{"CESM-ATM 1800x3600", 1800, 3600, 995, 185},
-                             {"Hurricane 100x(500x500)", 100, 250000, 838, 144},
-                             {"NYX 512x(512x512)", 512, 262144, 986, 156}};
+constexpr Dataset kDatasets[] = {{"CESM-ATM 1800x3600", 1800, 3600, 995, 185},
+                                 {"Hurricane 100x(500x500)", 100, 250000, 838, 144},
+                                 {"NYX 512x(512x512)", 512, 262144, 986, 156}};
 
 double mb_s(u64 points, double seconds) { return double(points) * 4 / 1e6 / seconds; }
 
@@ -143,16 +143,16 @@ double mb_s(u64 points, double seconds) { return double(points) * 4 / 1e6 / seco
 
 std::vector<Printed> printed_by_wavesz(const WaveDesign& design) {
   std::vector<Printed> result;
-  for (const Table& table : kTables) {
-    const Schedule schedule = wave_schedule(table.rows, table.length, design);
-    result.push_back({std::string("Table 5, ") + table.name, table.wave,
-                      mb_s(table.rows * table.length, schedule.seconds(design.clock)), "MB/s"});
+  for (const Dataset& set : kDatasets) {
+    const Schedule schedule = wave_schedule(set.rows, set.length, design);
+    result.push_back({std::string("Table 5, ") + set.name, set.wave,
+                      mb_s(set.rows * set.length, schedule.seconds(design.clock)), "MB/s"});
   }
   // Figure 8 shows lanes that scale linearly; the text gives no numbers but those of one lane.
   for (const u64 lanes : {2, 4, 8}) {
     WaveDesign more = design;
     more.lanes = lanes;
-    const Table& nyx = kTables[2];
+    const Dataset& nyx = kDatasets[2];
     const Schedule schedule = wave_schedule(nyx.rows, nyx.length, more);
     result.push_back({"Figure 8, NYX, " + std::to_string(lanes) + " lanes (linear)",
                       double(lanes) * nyx.wave,
@@ -163,10 +163,10 @@ std::vector<Printed> printed_by_wavesz(const WaveDesign& design) {
 
 std::vector<Printed> printed_by_ghostsz(const GhostDesign& design) {
   std::vector<Printed> result;
-  for (const Table& table : kTables) {
-    const Schedule schedule = ghost_schedule(table.rows, table.length, design);
-    result.push_back({std::string("Table 5, ") + table.name, table.ghost,
-                      mb_s(table.rows * table.length, schedule.seconds(design.clock)), "MB/s"});
+  for (const Dataset& set : kDatasets) {
+    const Schedule schedule = ghost_schedule(set.rows, set.length, design);
+    result.push_back({std::string("Table 5, ") + set.name, set.ghost,
+                      mb_s(set.rows * set.length, schedule.seconds(design.clock)), "MB/s"});
   }
   return result;
 }

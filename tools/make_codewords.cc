@@ -10,7 +10,6 @@
 #include <cmath>
 
 #include "leeway/encode/offline_books.h"
-#include "leeway/encode/token.h"
 #include "tools/sample_fields.h"
 
 namespace leeway::cli {
@@ -31,12 +30,7 @@ Symbols symbols_of(const std::vector<float>& field, const Shape& shape, double b
   Writer side;
   Lorenzo().forward(Field<u32>{reinterpret_cast<u32*>(codes.data()), shape}, side);
   Symbols symbols;
-  for (const i32 code : codes) {
-    if (code >= -Book::kSymbols / 2 && code < Book::kSymbols / 2)
-      ++symbols.counts.symbols[Book::symbol_of(code)];
-    else
-      ++symbols.counts.classes[Book::class_of(zigzag(code))];
-  }
+  for (const i32 code : codes) symbols.counts.add(code);
   symbols.bits = double(Book::entropy(symbols.counts)) / double(codes.size());
   return symbols;
 }

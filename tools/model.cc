@@ -38,14 +38,14 @@ struct Model {
 
   void simulate_wave(const WaveDesign& with) const {
     const ArrayFile in = open_array(input, array);
-    const auto [rows, length] = table_of(in.view.shape);
-    const Schedule schedule = wave_schedule(rows, length, with);
+    const Table table(in.view.shape);
+    const Schedule schedule = wave_schedule(table.rows, table.length, with);
     const double e = absolute_bound(in.view);
     bool exact = false;
     if (in.view.dtype == DType::f32)
-      exact = is_exact<float>(in.view, rows, length, e);
+      exact = is_exact<float>(in.view, table, e);
     else if (in.view.dtype == DType::f64)
-      exact = is_exact<double>(in.view, rows, length, e);
+      exact = is_exact<double>(in.view, table, e);
     else
       fail_argument("the model takes fields of f32 or f64");
     report(in.view, schedule, with.clock,
@@ -56,8 +56,8 @@ struct Model {
 
   void simulate_ghost(const GhostDesign& with) const {
     const ArrayFile in = open_array(input, array);
-    const auto [rows, length] = table_of(in.view.shape);
-    report(in.view, ghost_schedule(rows, length, with), with.clock, Json::object());
+    const Table table(in.view.shape);
+    report(in.view, ghost_schedule(table.rows, table.length, with), with.clock, Json::object());
   }
 
   // The ratio is that of the recipe on the field: it decides whether the link keeps up.
@@ -82,18 +82,13 @@ struct Model {
     return report.abs_bound;
   }
   template <class T>
-  static bool is_exact(const View& view, u64 rows, u64 length, double e) {
+  static bool is_exact(const View& view, const Table& table, double e) {
     std::vector<T> values(size_t(view.shape.size()));
     gather(view, values.data());
     for (T& value : values)
       if (!std::isfinite(value)) value = 0;
-    return wave_order_is_exact<T>(values, rows, length, e);
+    return wave_order_is_exact<T>(values, table.rows, table.length, e);
   }
-  static std::pair<u64, u64> table_of(const Shape& shape) {
-    const u64 rows = shape.rank() > 1 ? shape[0] : 1;
-    return {rows, rows > 0 ? shape.size() / rows : 0};
-  }
-
   void report(const View& view, const Schedule& schedule, double hertz, const Json& more) const {
     const double seconds = schedule.seconds(hertz),
                  bytes = double(view.shape.size()) * double(size_of(view.dtype));

@@ -35,6 +35,12 @@ double relative_bound(double rel, double min, double max) {
   return std::isfinite(e) ? e : std::numeric_limits<double>::max();
 }
 
+double shortened(double bound) {
+  int exponent;
+  const double fraction = std::frexp(bound, &exponent);
+  return std::ldexp(std::floor(fraction * 0x1p20), exponent - 20);
+}
+
 Bound& Bound::add(BoundKind kind, double value) {
   if (kind != BoundKind::lossless && !(value > 0 && std::isfinite(value)))
     throw Error(Errc::invalid_argument, "the bound " + std::string(name_of(kind)) +

@@ -70,6 +70,8 @@ LEEWAY_EXPORT bool is_bound_kind(u8 id);
 LEEWAY_EXPORT BoundKind parse_bound_kind(std::string_view name);
 // rel * (max - min), never rounded up.
 LEEWAY_EXPORT double relative_bound(double rel, double min, double max);
+// Cut to 20 significant bits, so that the last bits of a host's pow() or sqrt() do not matter.
+LEEWAY_EXPORT double shortened(double bound);
 LEEWAY_EXPORT std::string to_string(const Bound& bound);  // "abs=0.001,psnr=80"
 
 }  // namespace leeway

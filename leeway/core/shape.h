@@ -75,6 +75,13 @@ struct Box {
   Shape shape;
 };
 
+// An array as a table: its slowest axis by all others together; one row if it has fewer than two.
+struct Table {
+  u64 rows = 1, length = 0;
+  explicit Table(const Shape& shape)
+      : rows(shape.rank() > 1 ? shape[0] : 1), length(rows > 0 ? shape.size() / rows : 0) {}
+};
+
 // The part of an array from index `first` of its slowest axis on, `thickness` indices thick.
 inline Box slab(const Shape& shape, u64 first, u64 thickness) {
   if (shape.rank() == 0) return {{}, shape};

@@ -44,10 +44,9 @@ concept Stage = requires(S s) {
   s.params.fields([](auto&&...) {});
 };
 
-// 1. Changes values before prediction; what backward() needs goes to `side`. One that also changes
-// what
-//    a bound means offers inner_bound<T>(bound), the bound for what it makes of values (0: only
-//    without loss), and holds(original, decoded, bound).
+// 1. Changes values before prediction; what backward() needs goes to `side`. One that also
+//    changes what a bound means offers inner_bound<T>(bound), the bound for what it makes of values
+//    (0: only without loss), and holds(original, decoded, bound).
 template <class S, class T>
 concept Preprocessor = Stage<S> &&
                        S::kKind == Kind::preprocessor&& requires(const S s, Field<T> field,

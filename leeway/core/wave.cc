@@ -5,16 +5,16 @@
 #define HWY_TARGET_INCLUDE "leeway/core/wave.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "leeway/core/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors of at most 32 bytes.
 template <class T>
 size_t most_rows() {
   if (HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE) return 0;
-  return kWaveVectors * hn::Lanes(hn::CappedTag<T, 32 / sizeof(T)>());
+  return kWaveVectors * hn::Lanes(ShortTag<T>());
 }
 size_t rows_f32() { return most_rows<float>(); }
 size_t rows_f64() { return most_rows<double>(); }

@@ -133,11 +133,9 @@ class AdaptiveSink final : public CodeSink<I> {
  public:
   AdaptiveSink(const Adaptive::Params& params, size_t count, Writer& out)
       : params_(params),
-        sort_(params.sort == BookSort::exact ? prefix::Sort::exact : prefix::Sort::approximate),
-        page_(size_t(1) << params.page),
         left_(count),
-        out_(out) {
-    tokens_ = Buffer<u16>(std::min(page_, count));
+        out_(out),
+        tokens_(std::min(size_t(1) << params.page, count)) {
     for (Buffer<u8>& room : rooms_)
       room = Buffer<u8>(tokens_.size() / prefix::kStreams * 3 / 2 + 64);
   }
@@ -169,19 +167,13 @@ class AdaptiveSink final : public CodeSink<I> {
       const u64 z = zigzag(codes[i]);
       tokens[i] = u16(Book::class_of(z));
       put_raw(z, Book::kClassBits[tokens[i]], apart_);
-      if (i < some) count_code(codes[i]);
+      if (i < some) counts_.add(codes[i]);
     });
     done_ += count;
     left_ -= count;
     if (done_ == tokens_.size() || left_ == 0) end_page();
   }
 
-  void count_code(i64 code) {
-    if (code >= -Book::kSymbols / 2 && code < Book::kSymbols / 2)
-      ++counts_.symbols[Book::symbol_of(code)];
-    else
-      ++counts_.classes[Book::class_of(zigzag(code))];
-  }
   // Of tokens that stand for themselves; the others were counted when they were put apart.
   void collect_counts() {
     for (size_t token = Book::kClasses; token < book_.lengths.size(); ++token)
@@ -193,7 +185,7 @@ class AdaptiveSink final : public CodeSink<I> {
   void begin(const I* codes, size_t count) {
     is_first_ = false;
     if (params_.rule != BookRule::cost) return use_offline(kCommonBook);
-    for (size_t i = 0; i < count; ++i) count_code(codes[i]);
+    for (size_t i = 0; i < count; ++i) counts_.add(codes[i]);
     choose();
     counts_ = {};
   }
@@ -204,17 +196,9 @@ class AdaptiveSink final : public CodeSink<I> {
     std::array<size_t, prefix::kStreams> bytes;
     const std::span<const u16> tokens = std::span<const u16>(tokens_).first(done_);
     for (size_t k = 0; k < prefix::kStreams; k += 2) {
-      // Two at a time, so that neither chain of shifts is waited for.
-      const size_t first = prefix::quarter(done_, k), second = prefix::quarter(done_, k + 1),
-                   end = prefix::quarter(done_, k + 2);
       prefix::StreamWriter a{rooms_[k].data()}, b{rooms_[k + 1].data()};
-      size_t i = 0;
-      for (; i + 4 <= end - second; i += 4) {  // the second never has more
-        a.put_four(tokens.data() + first + i, table_.data());
-        b.put_four(tokens.data() + second + i, table_.data());
-      }
-      a.put_some(tokens.subspan(first + i, second - first - i), table_.data()), a.finish();
-      b.put_some(tokens.subspan(second + i, end - second - i), table_.data()), b.finish();
+      prefix::encode_two(prefix::stream_of(tokens, k), prefix::stream_of(tokens, k + 1),
+                         table_.data(), 0, a, b);
       bytes[k] = size_t(a.to - rooms_[k].data());
       bytes[k + 1] = size_t(b.to - rooms_[k + 1].data());
     }
@@ -259,7 +243,7 @@ class AdaptiveSink final : public CodeSink<I> {
         best_offline = k;
       }
     if (pays(entropy, 16)) {
-      Book made = Book::made_of(counts_, sort_);
+      Book made = Book::made_of(counts_, params_.sort);
       if (pays(made.cost(counts_), made.bytes())) return use(std::move(made), kNew);
     }
     if (best_offline < kOfflineBooks) use_offline(best_offline);
@@ -274,13 +258,11 @@ class AdaptiveSink final : public CodeSink<I> {
       use_offline(kCommonBook);
       counts_ = {};
     } else if (change > kKeep) {
-      use(Book::made_of(counts_, sort_), kNew);
+      use(Book::made_of(counts_, params_.sort), kNew);
     }
   }
 
   const Adaptive::Params params_;
-  const prefix::Sort sort_;
-  const size_t page_;
   size_t left_;  // codes still to come
   Writer& out_;
   std::array<I, 2 * kMostCodes> codes_;
@@ -332,12 +314,9 @@ class AdaptiveSource final : public CodeSource<I> {
     else if (change != kSame || book_.lengths.empty())
       fail_corrupt("there is no such book");
     if (change != kSame) prefix::build_table<u16>(book_.lengths, table_);
-    std::array<size_t, prefix::kStreams> bytes;
-    u64 sum = 0;
-    for (size_t& n : bytes)
-      sum += n = size_t(in_.get_varint(in_.remaining(), "Huffman stream too long"));
+    const auto bytes = prefix::read_sizes(in_);
     apart_ = BitReader(in_.take_section());
-    const ByteView body = in_.take(sum);
+    const ByteView body = in_.take(prefix::sum_of(bytes));
     at_ = 0;
     filled_ = std::min(tokens_.size() - 8, left_);
     left_ -= filled_;

@@ -12,6 +12,7 @@
 
 #include "leeway/core/export.h"
 #include "leeway/core/stage.h"
+#include "leeway/encode/prefix_code.h"
 
 namespace leeway {
 
@@ -23,9 +24,6 @@ enum class BookRule : u8 {
 constexpr std::array<std::string_view, 3> param_words(BookRule) {
   return {"cost", "paper", "offline"};
 }
-enum class BookSort : u8 { approximate, exact };
-constexpr std::array<std::string_view, 2> param_words(BookSort) { return {"approximate", "exact"}; }
-
 struct Adaptive {
   static constexpr std::string_view kName = "adaptive";
   static constexpr std::string_view kAbout =
@@ -34,12 +32,12 @@ struct Adaptive {
   static constexpr u64 kChunkValues = u64(1) << 17;
   struct Params {
     BookRule rule = BookRule::cost;
-    BookSort sort = BookSort::approximate;
+    prefix::Sort sort = prefix::Sort::approximate;
     i32 page = 14;
     void fields(auto&& field) {
       field("rule", rule, BookRule::cost, BookRule::offline,
             "which book comes next: by cost, by the paper's thresholds, or never another");
-      field("sort", sort, BookSort::approximate, BookSort::exact,
+      field("sort", sort, prefix::Sort::approximate, prefix::Sort::exact,
             "how symbols are ordered for a new book");
       field("page", page, 11, 24, "codes of a page, as a power of two");
     }

@@ -7,7 +7,7 @@
 namespace leeway::test {
 namespace {
 
-Adaptive with(BookRule rule, BookSort sort = BookSort::approximate, i32 page = 12) {
+Adaptive with(BookRule rule, prefix::Sort sort = prefix::Sort::approximate, i32 page = 12) {
   Adaptive adaptive;
   adaptive.params = {rule, sort, page};
   return adaptive;
@@ -34,7 +34,7 @@ TEST(Adaptive, RoundTripsAndSurvivesDamage) { check_encoder_for<i32>(with(BookRu
 
 TEST(Adaptive, EveryRuleRoundTrips) {
   for (const BookRule rule : {BookRule::cost, BookRule::paper, BookRule::offline})
-    for (const BookSort sort : {BookSort::approximate, BookSort::exact}) {
+    for (const prefix::Sort sort : {prefix::Sort::approximate, prefix::Sort::exact}) {
       const Adaptive adaptive = with(rule, sort, 11);
       for (const std::vector<i64>& codes : code_samples<i64>()) {
         Writer out;
@@ -72,7 +72,8 @@ TEST(Adaptive, ApproximateSortCostsLittle) {
   for (const double width : {0.7, 4.0, 60.0}) {
     const auto codes = noise(300000, width, 5);
     const auto approximate = double(size_of(with(BookRule::cost), codes));
-    EXPECT_LT(approximate, 1.01 * double(size_of(with(BookRule::cost, BookSort::exact), codes)));
+    EXPECT_LT(approximate,
+              1.01 * double(size_of(with(BookRule::cost, prefix::Sort::exact), codes)));
   }
 }
 

@@ -4,8 +4,16 @@
 #include <cmath>
 
 #include "leeway/core/log2.h"
+#include "leeway/encode/token.h"
 
 namespace leeway {
+
+void Book::Counts::add(i64 code) {
+  if (code >= -kSymbols / 2 && code < kSymbols / 2)
+    ++symbols[symbol_of(code)];
+  else
+    ++classes[class_of(zigzag(code))];
+}
 
 u64 Book::Counts::total() const {
   u64 sum = 0;
@@ -87,8 +95,7 @@ double Book::deviation(const Counts& counts) {
 void Book::write(Writer& out) const {
   out.put(u16(low + kSymbols / 2));
   out.put(u16(lengths.size() - kClasses));
-  for (size_t i = 0; i < lengths.size(); i += 2)
-    out.put(u8(lengths[i] | (i + 1 < lengths.size() ? lengths[i + 1] << 4 : 0)));
+  prefix::write_lengths(lengths, out);
 }
 
 Book Book::read(Reader& in) {
@@ -96,17 +103,8 @@ Book Book::read(Reader& in) {
   const size_t first = in.get<u16>(), count = in.get<u16>();
   if (count == 0 || first + count > size_t(kSymbols)) fail_corrupt("a book outside the alphabet");
   book.low = i32(first) - kSymbols / 2;
-  const size_t tokens = kClasses + count;
-  for (size_t i = 0; i < tokens; i += 2) {
-    const u8 pair = in.get<u8>();
-    book.lengths.push_back(pair & 15);
-    if (i + 1 < tokens)
-      book.lengths.push_back(pair >> 4);
-    else if (pair >> 4)
-      fail_corrupt("code length behind the last");
-  }
+  book.lengths = prefix::read_lengths(in, kClasses + count);
   if (std::ranges::count(book.lengths, u8(0)) > 0) fail_corrupt("a symbol without a code");
-  prefix::check_lengths(book.lengths);
   return book;
 }
 

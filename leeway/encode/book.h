@@ -28,6 +28,7 @@ struct Book {
   struct Counts {
     std::array<u32, kSymbols> symbols{};
     std::array<u32, kClasses> classes{};  // of codes that are no symbols
+    void add(i64 code);
     u64 total() const;
     void halve();
   };

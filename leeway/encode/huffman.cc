@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "leeway/encode/prefix_code.h"
 #include "leeway/encode/token.h"
@@ -11,17 +10,12 @@
 namespace leeway {
 namespace {
 
-using prefix::kStreams, prefix::quarter;
+using prefix::kStreams, prefix::quarter, prefix::stream_of;
 
 constexpr size_t kSymbols = 256;
 
 using Counts = std::array<u32, kSymbols>;
 using Lengths = std::vector<u8>;
-
-std::span<const u8> stream_of(std::span<const u8> tokens, size_t k) {
-  const size_t first = quarter(tokens.size(), k);
-  return tokens.subspan(first, quarter(tokens.size(), k + 1) - first);
-}
 
 // A table for each stream, filled side by side, so that equal neighbours do not wait for each
 // other.
@@ -39,30 +33,17 @@ void write_lengths(const Lengths& lengths, Writer& out) {
   size_t highest = kSymbols - 1;
   while (lengths[highest] == 0) --highest;
   out.put(u8(highest));
-  for (size_t s = 0; s <= highest; s += 2)
-    out.put(u8(lengths[s] | (s < highest ? lengths[s + 1] << 4 : 0)));
+  prefix::write_lengths(std::span(lengths).first(highest + 1), out);
 }
 
 Lengths read_lengths(Reader& in) {
-  Lengths lengths(kSymbols);
   const size_t highest = in.get<u8>();
-  for (size_t s = 0; s <= highest; s += 2) {
-    static_assert(prefix::kMaxLength < 16);
-    const u8 pair = in.get<u8>();
-    lengths[s] = pair & 15;
-    if (s < highest)
-      lengths[s + 1] = pair >> 4;
-    else if (pair >> 4)
-      fail_corrupt("code length behind the last");
-  }
-  prefix::check_lengths(lengths);
-  return lengths;
+  return prefix::read_lengths(in, highest + 1);
 }
 
 // Tokens at the end of a stream that take at least eight bytes.
 constexpr size_t kTail = 64;
 
-// All streams, two at a time, so that neither chain of shifts is waited for.
 void encode_streams(std::span<const u8> tokens, const std::array<Counts, kStreams>& counts,
                     std::span<const u64> table, Writer& out) {
   std::array<size_t, kStreams> bytes{};
@@ -73,26 +54,17 @@ void encode_streams(std::span<const u8> tokens, const std::array<Counts, kStream
     bytes[k] = size_t((bits + 7) / 8);
     out.put_varint(bytes[k]);
   }
-  u8* to = out.extend(bytes[0] + bytes[1] + bytes[2] + bytes[3]).data();
+  u8* to = out.extend(size_t(prefix::sum_of(bytes))).data();
   for (size_t k = 0; k < kStreams; k += 2) {
-    const auto first = stream_of(tokens, k), second = stream_of(tokens, k + 1);  // never longer
     prefix::StreamWriter a{to}, b{to + bytes[k]};
-    size_t i = 0;
-    for (; i + 4 + kTail <= second.size(); i += 4) {
-      a.put_four(first.data() + i, table.data());
-      b.put_four(second.data() + i, table.data());
-    }
-    a.put_some(first.subspan(i), table.data()), a.finish();
-    b.put_some(second.subspan(i), table.data()), b.finish();
+    prefix::encode_two(stream_of(tokens, k), stream_of(tokens, k + 1), table.data(), kTail, a, b);
     to += bytes[k] + bytes[k + 1];
   }
 }
 
 void decode_tokens(Reader& in, const prefix::DecodeTable<u8>& table, std::span<u8> tokens) {
-  std::array<size_t, kStreams> bytes;
-  for (size_t& count : bytes)
-    count = size_t(in.get_varint(in.remaining(), "Huffman stream too long"));
-  const ByteView body = in.take(std::accumulate(bytes.begin(), bytes.end(), u64(0)));
+  const auto bytes = prefix::read_sizes(in);
+  const ByteView body = in.take(prefix::sum_of(bytes));
   prefix::decode_streams(body, bytes, table, tokens);
 }
 

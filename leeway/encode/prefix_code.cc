@@ -80,6 +80,26 @@ std::vector<u8> code_lengths(std::span<const u32> counts, Sort sort) {
   return lengths;
 }
 
+void write_lengths(std::span<const u8> lengths, Writer& out) {
+  static_assert(kMaxLength < 16);
+  for (size_t i = 0; i < lengths.size(); i += 2)
+    out.put(u8(lengths[i] | (i + 1 < lengths.size() ? lengths[i + 1] << 4 : 0)));
+}
+
+std::vector<u8> read_lengths(Reader& in, size_t count) {
+  std::vector<u8> lengths(count);
+  for (size_t i = 0; i < count; i += 2) {
+    const u8 pair = in.get<u8>();
+    lengths[i] = pair & 15;
+    if (i + 1 < count)
+      lengths[i + 1] = pair >> 4;
+    else if (pair >> 4)
+      fail_corrupt("code length behind the last");
+  }
+  check_lengths(lengths);
+  return lengths;
+}
+
 void check_lengths(std::span<const u8> lengths) {
   u64 used = 0;
   for (const u8 length : lengths) {

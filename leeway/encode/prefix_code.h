@@ -6,7 +6,9 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "leeway/core/bytes.h"
@@ -20,19 +22,29 @@ inline constexpr size_t kStreams = 4;
 constexpr size_t quarter(size_t n, size_t k) {
   return std::min(n, (n + kStreams - 1) / kStreams * k);
 }
+template <class Token>
+std::span<const Token> stream_of(std::span<const Token> tokens, size_t k) {
+  const size_t first = quarter(tokens.size(), k);
+  return tokens.subspan(first, quarter(tokens.size(), k + 1) - first);
+}
 
 // How symbols are put in the order of their counts before the tree is built.
 enum class Sort : u8 {
-  exact,
   approximate,  // for counts that fall off on both sides of the most frequent one [CEAZ]: by their
                 // distance from it, of two the rarer first
+  exact,
 };
+constexpr std::array<std::string_view, 2> param_words(Sort) { return {"approximate", "exact"}; }
 
 // Lengths of the codes of the symbols that occur; at least two must.
 std::vector<u8> code_lengths(std::span<const u32> counts, Sort sort = Sort::exact);
 
 // Throws unless the lengths, each 0 or up to 12, form a code that uses every bit pattern.
 void check_lengths(std::span<const u8> lengths);
+
+// Two lengths to a byte, the first in the low half; a half left over is 0.
+void write_lengths(std::span<const u8> lengths, Writer& out);
+std::vector<u8> read_lengths(Reader& in, size_t count);
 
 // Canonical codes, by length and then by symbol; bits reversed, because streams fill from the low
 // bit.
@@ -83,6 +95,20 @@ struct StreamWriter {
     used = 0;
   }
 };
+
+// Two streams side by side, so that neither chain of shifts is waited for; the second has no more
+// tokens. The last `tail` tokens of a stream write no byte that does not belong to it.
+template <class Token>
+void encode_two(std::span<const Token> first, std::span<const Token> second, const u64* table,
+                size_t tail, StreamWriter& a, StreamWriter& b) {
+  size_t i = 0;
+  for (; i + 4 + tail <= second.size(); i += 4) {
+    a.put_four(first.data() + i, table);
+    b.put_four(second.data() + i, table);
+  }
+  a.put_some(first.subspan(i), table), a.finish();
+  b.put_some(second.subspan(i), table), b.finish();
+}
 
 // What 12 bits say: one token, or two if both fit. put() writes two in any case.
 template <class Token>
@@ -193,6 +219,16 @@ struct StreamReader {
     if (used > 0 && *from >> used) fail_corrupt("Huffman padding is not zero");
   }
 };
+
+// The bytes of four streams.
+inline std::array<size_t, kStreams> read_sizes(Reader& in) {
+  std::array<size_t, kStreams> bytes;
+  for (size_t& n : bytes) n = size_t(in.get_varint(in.remaining(), "Huffman stream too long"));
+  return bytes;
+}
+inline u64 sum_of(const std::array<size_t, kStreams>& bytes) {
+  return std::accumulate(bytes.begin(), bytes.end(), u64(0));
+}
 
 // All tokens of four streams of so many bytes each, one behind the other in `body`.
 template <class Token>

@@ -351,13 +351,6 @@ class Compression {
     return good;
   }
 
-  // Cut to 20 significant bits, so that the last bits of a host's pow() and sqrt() do not matter.
-  static double shortened(double e) {
-    int exponent;
-    const double fraction = std::frexp(e, &exponent);
-    return std::ldexp(std::floor(fraction * 0x1p20), exponent - 20);
-  }
-
   struct Measured {
     double squares = 0;  // sum of squared errors
     u64 values = 0;      // that are not special

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "leeway/core/bound.h"
+
 namespace leeway {
 namespace {
 
@@ -16,12 +18,7 @@ constexpr double kMostAbove = 1.5, kMostBelow = 0.5;
 // Bounds below range * 2^-kOctaves lose nothing that matters: no loss is the next step.
 constexpr double kOctaves = 62;
 
-// Cut to 20 significant bits, so that the last bits of a host's exp2() do not matter.
-double bound_of(double log_bound) {
-  int exponent;
-  const double fraction = std::frexp(std::exp2(log_bound), &exponent);
-  return std::ldexp(std::floor(fraction * 0x1p20), exponent - 20);
-}
+double bound_of(double log_bound) { return shortened(std::exp2(log_bound)); }
 
 // Spread over all chunks, one in each of equal parts, not in step with the rows of the grid.
 std::vector<u64> spread(u64 count, u64 chunks) {

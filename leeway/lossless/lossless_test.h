@@ -35,4 +35,13 @@ void check_lossless(const S& stage) {
     }
 }
 
+template <class S>
+void check_limit(const S& stage) {
+  const Bytes zeros(100000);
+  Writer out;
+  stage.compress(zeros, out);
+  Writer back;
+  EXPECT_THROW(stage.decompress(out.bytes(), 99999, back), Error);
+}
+
 }  // namespace leeway::test

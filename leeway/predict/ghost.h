@@ -28,8 +28,8 @@ struct Ghost {
   template <class T, class Visit, class Notes>
   void walk(Field<T> field, Visit&& visit, Notes& notes) const {
     using P = Predicted<T>;
-    const size_t rows = field.shape.rank() > 1 ? size_t(field.shape[0]) : 1;
-    const size_t length = rows > 0 ? field.size() / rows : 0;
+    const Table table(field.shape);
+    const size_t rows = size_t(table.rows), length = size_t(table.length);
     if (length == 0) return;
     Choices<Notes> choices{notes};
     const u8* const special = visit.special_values();

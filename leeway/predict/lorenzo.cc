@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "leeway/predict/lorenzo.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "leeway/core/lanes-inl.h"
 
 #ifndef LEEWAY_PREDICT_LORENZO_ROWS
 #define LEEWAY_PREDICT_LORENZO_ROWS
@@ -25,22 +26,6 @@ HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// At most 32 bytes, so that two blocks of 16 are the most that lanes have to cross.
-template <class U>
-using Tag = hn::CappedTag<U, 32 / sizeof(U)>;
-
-#if HWY_TARGET != HWY_SCALAR
-
-// The last lane of `before`, then the lanes of v but the last.
-template <class D, class V>
-HWY_INLINE V one_lane_on(D d, V v, V before) {
-  if constexpr (hn::MaxLanes(d) * sizeof(hn::TFromD<D>) == 32)
-    before = hn::ConcatLowerUpper(d, v, before);
-  return hn::CombineShiftRightBytes<16 - sizeof(hn::TFromD<D>)>(d, v, before);
-}
-
-#endif
-
 // t[i]: the value less what the rows before predict.
 template <int rows, class U>
 HWY_INLINE U residual_at(const U* row, const RowsBefore<U>& before, std::ptrdiff_t i) {
@@ -57,7 +42,7 @@ HWY_INLINE void difference_row(const U* HWY_RESTRICT row, const RowsBefore<U>& b
   U last = continues ? residual_at<rows>(row, before, -1) : U(0);
   size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const Tag<U> d;
+  const ShortTag<U> d;
   auto t_before = hn::Set(d, last);
   const U *const minus = before.minus, *const minus_too = before.minus_too,
                  *const plus = before.plus;
@@ -95,7 +80,7 @@ HWY_INLINE void sum_row(U* row, const RowsBefore<U>& before, bool continues, siz
   U last = continues ? residual_at<rows>(row, before, -1) : U(0);
   size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const Tag<U> d;
+  const ShortTag<U> d;
   constexpr size_t kBlockLanes = 16 / sizeof(U);
   constexpr bool two_blocks = hn::MaxLanes(d) == 2 * kBlockLanes;
   const U *const minus = before.minus, *const minus_too = before.minus_too,

@@ -14,6 +14,7 @@
 
 #include "leeway/core/stage.h"
 #include "leeway/core/wave.h"
+#include "leeway/predict/lorenzo.h"
 
 namespace leeway {
 
@@ -39,30 +40,26 @@ struct Wavefront {
   template <class T, class Visit>
   void walk(Field<T> field, Visit&& visit) const {
     using P = Predicted<T>;
-    const size_t rank = field.shape.rank();
-    const size_t rows = rank > 1 ? size_t(field.shape[0]) : 1;
-    const size_t length = rows > 0 ? field.size() / rows : 0;
+    const Table table(field.shape);
+    const size_t rows = size_t(table.rows), length = size_t(table.length);
+    if (params.border == Border::predicted || field.shape.rank() < 2)
+      return Lorenzo().walk(Field<T>{field.data, {table.rows, table.length}}, visit);
     if (field.size() == 0) return;
     const auto at = [&](size_t i, size_t j) -> T& { return field.data[i * length + j]; };
-    const bool exact = params.border == Border::exact && rank > 1;
-    const size_t first = exact ? 1 : 0;
-    for (size_t j = 0; exact && j < length; ++j)
-      visit.keep(at(0, j), j > 0 ? P(at(0, j - 1)) : P(0));
-    WaveMaker<T> waves(length - first);
-    for (size_t i = first; i < rows;) {
+    for (size_t j = 0; j < length; ++j) visit.keep(at(0, j), j > 0 ? P(at(0, j - 1)) : P(0));
+    WaveMaker<T> waves(length - 1);
+    for (size_t i = 1; i < rows;) {
       const size_t n = waves.rows(rows - i);
       if constexpr (WaveMaker<T>::kPossible)
-        if (n > 0 &&
-            visit.wave(waves.make(&at(i, first), n, std::ptrdiff_t(length), i > 0, exact))) {
+        if (n > 0 && visit.wave(waves.make(&at(i, 1), n, std::ptrdiff_t(length), true, true))) {
           i += n;
           continue;
         }
       for (const size_t stop = i + std::max<size_t>(n, 1); i < stop; ++i) {
-        if (exact) visit.keep(at(i, 0), P(at(i - 1, 0)));
-        P left = exact ? P(at(i, 0)) : P(0);
-        P above_left = exact ? P(0) + P(at(i - 1, 0)) : P(0);
-        for (size_t j = first; j < length; ++j) {
-          const P above = i > 0 ? P(0) + P(at(i - 1, j)) : P(0);
+        visit.keep(at(i, 0), P(at(i - 1, 0)));
+        P left = P(at(i, 0)), above_left = P(0) + P(at(i - 1, 0));
+        for (size_t j = 1; j < length; ++j) {
+          const P above = P(0) + P(at(i - 1, j));
           visit.point(at(i, j), left + (above - above_left));
           left = P(at(i, j));
           above_left = above;

@@ -18,14 +18,11 @@ size_t quantize_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_R
                     Code<T>* HWY_RESTRICT q, double& max_error) {
   const hn::ScalableTag<T> d;
   const hn::RebindToSigned<decltype(d)> di;
-  constexpr bool is_float = sizeof(T) == 4;
-  if (is_float && grid.short_step == 0) return 0;
-  const auto inverse = hn::Set(d, is_float ? T(grid.short_inverse) : T(grid.inverse));
-  const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
-  const auto limit = hn::Set(d, is_float ? T(grid.short_limit) : T(grid.limit));
-  const auto max_code =
-      hn::Set(d, is_float ? T(grid.short_most) : T(std::min(grid.most - 0.5, grid.kMaxCode / 2)));
-  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
+  const GridInType<T> in_type(grid);
+  if (in_type.step == 0) return 0;
+  const auto inverse = hn::Set(d, in_type.inverse), step = hn::Set(d, in_type.step),
+             limit = hn::Set(d, in_type.limit), max_code = hn::Set(d, in_type.most),
+             magic = hn::Set(d, kRoundingMagic<T>);
   auto worst = hn::Zero(d);
   size_t i = 0;
   for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
@@ -49,10 +46,9 @@ bool quantize_plane(const LinearGrid<T>& grid, const Plane<const std::byte>& pla
                     Code<T>* q, double& max_error) {
   const hn::ScalableTag<T> d;
   const hn::RebindToSigned<decltype(d)> di;
-  constexpr bool is_float = sizeof(T) == 4;
-  const auto inverse = hn::Set(d, is_float ? T(grid.short_inverse) : T(grid.inverse));
-  const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
-  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
+  const GridInType<T> in_type(grid);
+  const auto inverse = hn::Set(d, in_type.inverse), step = hn::Set(d, in_type.step),
+             magic = hn::Set(d, kRoundingMagic<T>);
   const size_t lanes = hn::Lanes(d), length = plane.length, rows = plane.rows;
   if (length < lanes) return false;
   // The largest error and code by magnitude. A NaN must not get lost in Max: it stays in `sum`.
@@ -79,9 +75,7 @@ bool quantize_plane(const LinearGrid<T>& grid, const Plane<const std::byte>& pla
     for (; i + lanes <= length; i += lanes) one(from + i, x + i, q + i);
     if (i < length) one(from + length - lanes, x + length - lanes, q + length - lanes);
   }
-  const auto limit = hn::Set(d, is_float ? T(grid.short_limit) : T(grid.limit));
-  const auto max_code =
-      hn::Set(d, is_float ? T(grid.short_most) : T(std::min(grid.most - 0.5, grid.kMaxCode / 2)));
+  const auto limit = hn::Set(d, in_type.limit), max_code = hn::Set(d, in_type.most);
   const auto fits =
       hn::And(hn::And(hn::Le(worst, limit), hn::Le(largest, max_code)), hn::Eq(sum, sum));
   if (!hn::AllTrue(d, fits)) return false;
@@ -93,13 +87,12 @@ template <class T>
 size_t recover(const LinearGrid<T>& grid, const Code<T>* q, size_t n, T* x) {
   const hn::ScalableTag<T> d;
   const hn::RebindToSigned<decltype(d)> di;
-  constexpr bool is_float = sizeof(T) == 4;
+  const GridInType<T> in_type(grid);
   constexpr size_t kBlock = 64;  // codes that are looked at together
-  const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
-  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
-  const auto highest = hn::Set(di, is_float ? Code<T>(65536) : Code<T>(i64(1) << 50));
+  const auto step = hn::Set(d, in_type.step), magic = hn::Set(d, kRoundingMagic<T>);
+  const auto highest = hn::Set(di, in_type.kHighest);
   const auto lowest = hn::Neg(highest);
-  if (is_float && grid.short_step == 0) return 0;
+  if (in_type.step == 0) return 0;
   size_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
     auto least = hn::Zero(di), most = hn::Zero(di);
@@ -121,11 +114,10 @@ size_t recover_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_RE
                    const Code<T>* HWY_RESTRICT q) {
   const hn::ScalableTag<T> d;
   const hn::RebindToSigned<decltype(d)> di;
-  constexpr bool is_float = sizeof(T) == 4;
-  if (is_float && grid.short_step == 0) return 0;
-  const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
-  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
-  const auto highest = hn::Set(di, is_float ? Code<T>(65536) : Code<T>(i64(1) << 50));
+  const GridInType<T> in_type(grid);
+  if (in_type.step == 0) return 0;
+  const auto step = hn::Set(d, in_type.step), magic = hn::Set(d, kRoundingMagic<T>);
+  const auto highest = hn::Set(di, in_type.kHighest);
   const auto lowest = hn::Neg(highest);
   size_t i = 0;
   for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {

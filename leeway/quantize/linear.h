@@ -52,11 +52,14 @@ struct LinearParams {
   }
 };
 
+// Adding it leaves an integer in the low bits.
+template <class F>
+inline constexpr F kRoundingMagic = std::is_same_v<F, double> ? F(0x1.8p52) : F(0x1.8p23);
+
 // The nearest integer to t, ties to even; for |t| < 2^51 (double) or 2^22 (float). Never -0.
 template <class F>
 constexpr F round_to_even(F t) {
-  constexpr F magic = std::is_same_v<F, double> ? F(0x1.8p52) : F(0x1.8p23);
-  return (t + magic) - magic;
+  return (t + kRoundingMagic<F>)-kRoundingMagic<F>;
 }
 
 // The largest F below `bound`: if fl(|x - x'|) <= tight, then |x - x'| <= bound exactly, however
@@ -202,6 +205,25 @@ struct LinearGrid<T> {
         i += kernel::recover(*this, codes.data() + i, codes.size() - i, values.data() + i);
       for (const size_t stop = std::min(codes.size(), i + kRecoverStretch); i < stop; ++i)
         values[i] = recover(Predicted<T>(0), codes[i]);
+    }
+  }
+};
+
+// The grid as SIMD sees it: numbers of T, and how far codes may go; others are for the scalar
+// definition. A step of 0: all are.
+template <class T>
+struct GridInType {
+  T step, inverse, limit, most;
+  static constexpr Code<T> kHighest =
+      Code<T>(sizeof(T) == 4 ? i64(LinearGrid<T>::kShortCode) : i64(LinearGrid<T>::kMaxCode));
+
+  explicit GridInType(const LinearGrid<T>& grid) {
+    if constexpr (sizeof(T) == 4) {
+      step = grid.short_step, inverse = grid.short_inverse;
+      limit = grid.short_limit, most = grid.short_most;
+    } else {
+      step = grid.step, inverse = grid.inverse;
+      limit = grid.limit, most = std::min(grid.most - 0.5, grid.kMaxCode / 2);
     }
   }
 };

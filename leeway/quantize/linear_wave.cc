@@ -7,24 +7,13 @@
 #define HWY_TARGET_INCLUDE "leeway/quantize/linear_wave.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "leeway/core/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// At most 32 bytes, so that two blocks of 16 are the most that lanes have to cross.
-template <class T>
-using WaveTag = hn::CappedTag<T, 32 / sizeof(T)>;
-
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-
-// The last lane of `before`, then the lanes of v but the last.
-template <class D, class V>
-HWY_INLINE V one_lane_down(D d, V v, V before) {
-  if constexpr (hn::MaxLanes(d) * sizeof(hn::TFromD<D>) == 32)
-    before = hn::ConcatLowerUpper(d, v, before);
-  return hn::CombineShiftRightBytes<16 - sizeof(hn::TFromD<D>)>(d, v, before);
-}
 
 // Rows to columns: lane r of v[c] becomes lane c of v[r].
 template <class D, class V>
@@ -66,16 +55,14 @@ HWY_INLINE void transpose(D d, V* HWY_RESTRICT v) {
 // Numbers to codes and back; they are small enough.
 template <class D>
 HWY_INLINE auto as_codes(D d, hn::Vec<D> n) {
-  using T = hn::TFromD<D>;
   const hn::RebindToSigned<D> di;
-  const auto magic = hn::Set(d, sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52));
+  const auto magic = hn::Set(d, kRoundingMagic<hn::TFromD<D>>);
   return hn::Sub(hn::BitCast(di, hn::Add(n, magic)), hn::BitCast(di, magic));
 }
 template <class D>
 HWY_INLINE hn::Vec<D> as_numbers(D d, hn::Vec<hn::RebindToSigned<D>> q) {
-  using T = hn::TFromD<D>;
   const hn::RebindToSigned<D> di;
-  const auto magic = hn::Set(d, sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52));
+  const auto magic = hn::Set(d, kRoundingMagic<hn::TFromD<D>>);
   return hn::Sub(hn::BitCast(d, hn::Add(q, hn::BitCast(di, magic))), magic);
 }
 
@@ -84,7 +71,7 @@ HWY_INLINE hn::Vec<D> as_numbers(D d, hn::Vec<hn::RebindToSigned<D>> q) {
 template <bool back, class T, class Row>
 HWY_INLINE void move_rows(Row* rows, std::ptrdiff_t stride, size_t count, size_t length,
                           T* HWY_RESTRICT columns) {
-  const WaveTag<T> d;
+  const ShortTag<T> d;
   const hn::RebindToSigned<decltype(d)> di;
   constexpr bool is_code = !std::is_same_v<std::remove_const_t<Row>, T>;
   const size_t lanes = hn::Lanes(d), width = kWaveVectors * lanes;
@@ -135,7 +122,7 @@ HWY_INLINE void move_rows(Row* rows, std::ptrdiff_t stride, size_t count, size_t
 // a column. Lanes of values outside the table stay at what stands to the left of their row.
 template <class T, class F>
 HWY_INLINE void for_each_column(const Wave<T>& wave, const T* other, F&& code) {
-  const WaveTag<T> d;
+  const ShortTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const size_t lanes = hn::Lanes(d), width = kWaveVectors * lanes,
                columns = wave.length + wave.rows - 1;
@@ -156,7 +143,7 @@ HWY_INLINE void for_each_column(const Wave<T>& wave, const T* other, F&& code) {
   const auto column = [&](size_t c, auto masked) HWY_ATTR {
     V before = hn::Set(d, above && c < wave.length ? T(0) + above[c] : T(0));
     for (size_t k = 0; k < kWaveVectors; ++k) {
-      V now = one_lane_down(d, left[k], before);
+      V now = one_lane_on(d, left[k], before);
       before = left[k];
       if (other) now = hn::Add(now, hn::LoadU(d, other + c * width + k * lanes));
       const V p = hn::Add(left[k], hn::Sub(now, h[k]));
@@ -191,15 +178,12 @@ HWY_INLINE const T* skewed_other(const Wave<T>& wave, T* room) {
 template <class T>
 bool quantize_rows(const LinearGrid<T>& grid, const Wave<T>& wave, Code<T>* codes,
                    double& max_error) {
-  const WaveTag<T> d;
-  constexpr bool is_float = sizeof(T) == 4;
-  if (is_float && grid.short_step == 0) return false;
-  const auto inverse = hn::Set(d, is_float ? T(grid.short_inverse) : T(grid.inverse));
-  const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
-  const auto limit = hn::Set(d, is_float ? T(grid.short_limit) : T(grid.limit));
-  const auto most =
-      hn::Set(d, is_float ? T(grid.short_most) : T(std::min(grid.most - 0.5, grid.kMaxCode / 2)));
-  const auto magic = hn::Set(d, is_float ? T(0x1.8p23) : T(0x1.8p52));
+  const ShortTag<T> d;
+  const GridInType<T> in_type(grid);
+  if (in_type.step == 0) return false;
+  const auto inverse = hn::Set(d, in_type.inverse), step = hn::Set(d, in_type.step),
+             limit = hn::Set(d, in_type.limit), most = hn::Set(d, in_type.most),
+             magic = hn::Set(d, kRoundingMagic<T>);
   const size_t width = kWaveVectors * hn::Lanes(d), plane = (wave.length + width) * width;
   T *const values = wave.scratch, *const numbers = wave.scratch + plane;
   move_rows<false>(wave.x, wave.stride, wave.rows, wave.length, values);
@@ -232,17 +216,17 @@ bool quantize_rows(const LinearGrid<T>& grid, const Wave<T>& wave, Code<T>* code
 
 template <class T>
 bool recover_rows(const LinearGrid<T>& grid, const Wave<T>& wave, const Code<T>* codes) {
-  const WaveTag<T> d;
-  constexpr bool is_float = sizeof(T) == 4;
-  if (is_float && grid.short_step == 0) return false;
-  constexpr Code<T> highest = is_float ? Code<T>(65536) : Code<T>(i64(1) << 50);
+  const ShortTag<T> d;
+  const GridInType<T> in_type(grid);
+  if (in_type.step == 0) return false;
+  constexpr Code<T> highest = in_type.kHighest;
   Code<T> least = 0, most = 0;
   for (size_t i = 0; i < wave.size(); ++i) {
     least = std::min(least, codes[i]);
     most = std::max(most, codes[i]);
   }
   if (least < -highest || most > highest) return false;
-  const auto step = hn::Set(d, is_float ? T(grid.short_step) : T(grid.step));
+  const auto step = hn::Set(d, in_type.step);
   const size_t width = kWaveVectors * hn::Lanes(d), plane = (wave.length + width) * width;
   T* const values = wave.scratch;
   move_rows<false>(codes, std::ptrdiff_t(wave.length), wave.rows, wave.length, values);
