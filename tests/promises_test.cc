@@ -47,6 +47,28 @@ TEST_P(Promise, LosslessIsBitForBit) {
   });
 }
 
+// 6: what is stated is never less than what is there, even where values are tiny beside their
+// errors.
+TEST_P(Promise, StatesTheLargestError) {
+  std::mt19937_64 random(31);
+  std::normal_distribution<float> normal;
+  for (int trial = 0; trial < 16; ++trial) {
+    const Shape shape{40, 50};
+    std::vector<float> values(size_t(shape.size()));
+    for (float& value : values) value = normal(random) * (random() % 2 ? 1.0f : 1e-6f);
+    const double bound = std::exp2(-double(random() % 1000) / 100);
+    const Bytes stream =
+        compress(values.data(), shape, options_for<float>(Bound::abs(bound), GetParam()));
+    const Array decoded = decompress(stream);
+    long double largest = 0;
+    for (size_t i = 0; i < values.size(); ++i)
+      largest =
+          std::max(largest, std::abs((long double)values[i] - (long double)decoded.as<float>()[i]));
+    EXPECT_LE(largest, (long double)inspect(stream).statement.max_error) << bound;
+    EXPECT_LE(inspect(stream).statement.max_error, bound);
+  }
+}
+
 // 3: compressing decoded data again, with the same absolute bound, changes nothing.
 TEST_P(Promise, IsIdempotent) {
   for_each_type_of(GetParam(), [&]<class T>(std::type_identity<T>) {

@@ -2,7 +2,9 @@
 // Distance: how far apart two values are, without overflow.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "leeway/core/types.h"
 
@@ -20,6 +22,27 @@ double error_between(T a, T b) {
     return std::abs(double(a) - double(b));
   else
     return double(distance(a, b));
+}
+
+// The same as SIMD takes it, in the type: rounded, so never more than half a unit of the last place
+// off.
+template <class T>
+double rounded_error(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    return double(std::abs(a - b));
+  else
+    return error_between(a, b);
+}
+
+// What to state if this is the largest rounded error: not less than the largest error, and not more
+// than the bound that all were checked against.
+template <class T>
+double stated_error(double largest, double bound) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (largest > 0 && largest <= bound * (1 + 0x1p-20))
+      return std::min(bound,
+                      double(std::nextafter(T(largest), std::numeric_limits<T>::infinity())));
+  return largest;
 }
 
 }  // namespace leeway

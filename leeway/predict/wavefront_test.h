@@ -28,7 +28,7 @@ struct Loop {
     const T x = value;
     Code<T> code = 0;
     if (!grid.quantize(value, p, code)) ++without_code;
-    max_error = std::max(max_error, error_between(x, value));
+    max_error = std::max(max_error, rounded_error(x, value));
     put(code);
   }
   void keep(T&, Predicted<T> = {}) { decodes_now ? void(++done) : put(0); }

@@ -189,7 +189,7 @@ struct LinearGrid<T> {
       for (const size_t stop = std::min(values.size(), i + kScalarStretch); i < stop; ++i) {
         const T x = values[i];
         if (quantize(values[i], Predicted<T>(0), codes[i])) {
-          max_error = std::max(max_error, error_between(x, values[i]));
+          max_error = std::max(max_error, rounded_error(x, values[i]));
         } else {
           exact.add(i, x);
           codes[i] = i > 0 ? codes[i - 1] : 0;

@@ -254,8 +254,9 @@ struct Pipeline {
     }
     Patches<T> exact;
     Writer side;
-    report.max_error =
-        transform->forward(source, field, inner_bound(bound), special, codes, exact, side);
+    const double inner = inner_bound(bound);
+    report.max_error = stated_error<T>(
+        transform->forward(source, field, inner, special, codes, exact, side), inner);
     report.exact = exact.count();
     body.put_section(side.bytes());
     put_patches(body, exact);

@@ -337,7 +337,7 @@ class Feedback final : public Transform<T> {
       if (!Visitor::quantize(value, predicted, code, is_special))
         exact.add(done, original);
       else if (!is_special)
-        max_error = std::max(max_error, error_between(original, value));
+        max_error = std::max(max_error, rounded_error(original, value));
       ++done;
     }
   };
