@@ -9,7 +9,7 @@ from scikit_build_core import build as _build
 from scikit_build_core.build import *  # noqa: F403  the hooks that need no libraries
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-LIBRARIES = ["libzstd", "libdeflate", "libxxhash", "libhwy", "hdf5-serial"]
+LIBRARIES = ["libzstd", "libdeflate", "liblz4", "libxxhash", "libhwy", "hdf5-serial"]
 
 
 def _missing():

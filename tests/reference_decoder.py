@@ -4,6 +4,7 @@
 
 Plain and slow. Usage: reference_decoder.py STREAM.lwy OUT.raw
 """
+import math
 import re
 import struct
 import sys
@@ -21,11 +22,13 @@ FLOATS = ("f32", "f64", "f16", "bf16")
 DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {"step": "short", "bins": 0},
             "exact": {}, "huffman": {}, "log": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 14},
             "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}, "rans": {},
+            "composite": {"second": 0, "degree": 1, "block": 0}, "regression": {"degree": 1, "block": 0},
+            "transpose": {"order": 0}, "lz4": {"level": 1}, "shuffle": {"bytes": 4},
             "interp": {"cubic": 1, "reverse": 0, "alpha": 1.25, "beta": 2.0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4}}
-PREPROCESSORS = {"log"}
-PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost"}, {"linear", "exact"}
-ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw"}, {"zstd", "deflate", "store"}
+PREPROCESSORS = {"log", "transpose"}
+PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression"}, {"linear", "exact"}
+ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw"}, {"zstd", "deflate", "lz4", "shuffle", "store"}
 
 
 class Corrupt(Exception):
@@ -161,6 +164,39 @@ def zstd(data):
 
 def inflate(data):
     return unpacked(data, lambda stream, size: zlib.decompress(stream, wbits=-15, bufsize=size))
+
+
+def lz4(data):
+    return unpacked(data, lz4_block)
+
+
+def lz4_block(block, size):
+    """An LZ4 block: literals, then a match, in turn; the last has literals only."""
+    reader, out = Reader(block), bytearray()
+
+    def length(nibble, least):
+        if nibble == 15:
+            while (more := reader.get("B")) == 255:
+                nibble += 255
+            nibble += more
+        return nibble + least
+
+    while reader.at < len(block):
+        token = reader.get("B")
+        out += bytes(reader.take(length(token >> 4, 0)))
+        if reader.at == len(block):
+            break
+        distance, count = reader.get("H"), length(token & 15, 4)
+        require(0 < distance <= len(out), "match before the start")
+        for _ in range(count):
+            out.append(out[-distance])
+    return bytes(out)
+
+
+def unshuffle(data, width):
+    count = len(data) // width
+    whole = np.frombuffer(data[: count * width], np.uint8).reshape(width, count).T.tobytes()
+    return whole + bytes(data[count * width :])
 
 
 class Bits:
@@ -588,6 +624,84 @@ def level_factor(level, alpha, beta):
     return 1 / min(factor, beta)
 
 
+def composite_walk(codes, shape, params, grid, dtype, exact, lowest, side):
+    """composite and regression: values as bits."""
+    C = number_type(dtype)
+    P = {"f64": np.float64}.get(dtype, np.float32) if dtype in FLOATS else (lambda v: int(v) & (1 << 64) - 1)
+    used = list(shape[max(0, len(shape) - 4) :])
+    rank, extents = len(used), [1] * (4 - len(used)) + used
+    edge = min(params["block"], (128, 128, 45, 12, 6)[rank]) if params["block"] else (128, 128, 16, 6, 6)[rank]
+    strides, size = strides_of(extents), int(np.prod(extents, dtype=object))
+    values, done = [0] * int(np.prod(shape, dtype=object)), 0
+    starts = [range(0, n, 1 if n == 1 else edge) for n in extents]
+    for batch in range(0, len(values), size) if size else []:
+        blocks = list(product(*starts))
+        notes = side.take((len(blocks) + 3) // 4)
+        methods = [notes[i // 4] >> 2 * (i % 4) & 3 for i in range(len(blocks))]
+        numbers = {}
+        for method, terms in ((2, 5), (3, 15)):
+            columns = []
+            for _ in range(terms):
+                column, before = [], 0
+                for _ in range(methods.count(method)):
+                    z = side.varint()
+                    before += -(z + 1 >> 1) if z & 1 else z >> 1
+                    column.append(before)
+                columns.append(column)
+            numbers[method] = iter(list(zip(*columns)))
+        for first, method in zip(blocks, methods):
+            block = [min(1 if n == 1 else edge, n - f) for n, f in zip(extents, first)]
+            if method >= 2:
+                predicted = polynomial(block, method - 1, next(numbers[method]), grid.step, C)
+            for number, place in enumerate(product(*(range(n) for n in block))):
+                index = [f + i for f, i in zip(first, place)]
+                if method >= 2:
+                    p = rounded(predicted[number], dtype)
+                else:
+                    p = as_prediction(block_lorenzo(values, batch, index, extents, strides, method + 1, dtype, P), dtype)
+                at = batch + sum(i * s for i, s in zip(index, strides))
+                values[at] = exact.get(done, 0) if codes[done] == lowest else grid.recover(p, codes[done])
+                done += 1
+    return values
+
+
+def polynomial(block, degree, numbers, step, C):
+    """The predictions of a block, in row-major order."""
+    u = [np.arange(n) - (n - 1) / 2 for n in block]
+    v = [u[k] ** 2 - (n * n - 1) / 12 for k, n in enumerate(block)]
+    one = [np.ones(n) for n in block]
+    terms = [one] + [one[:k] + [u[k]] + one[k + 1 :] for k in range(4)]
+    if degree == 2:
+        terms += [one[:k] + [v[k]] + one[k + 1 :] for k in range(4)]
+        for k in range(4):
+            terms += [[u[i] if i in (k, l) else one[i] for i in range(4)] for l in range(k + 1, 4)]
+    total = np.zeros(block, C)
+    for number, (a, b, c, d) in zip(numbers, terms):
+        basis = a[:, None, None, None] * b[:, None, None] * c[:, None] * d
+        largest = float(np.max(np.abs(basis)))
+        if largest > 0:
+            total = total + C(np.float64(number) * (np.float64(step) * 0.25 / largest)) * basis.astype(C)
+    return total.ravel()
+
+
+def block_lorenzo(values, batch, index, extents, strides, order, dtype, P):
+    weights = {1: (1, -1), 2: (1, -2, 1)}[order]
+    x = lambda where: P(to_number(values[batch + sum(i * s for i, s in zip(where, strides))], dtype)) if where[3] >= 0 else P(0)
+
+    def h(back):
+        total = P(0)
+        if index[3] >= back:
+            for shift in list(product(*(range(min(order, i) + 1) for i in index[:3])))[1:]:
+                w = -int(np.prod([weights[s] for s in shift]))
+                total = P(total + P(P(w) * x([i - s for i, s in zip(index, shift)] + [index[3] - back])))
+        return total
+
+    last, second = x(index[:3] + [index[3] - 1]), x(index[:3] + [index[3] - 2])
+    if order == 1:
+        return P(last + P(h(0) - h(1)))
+    return P(P(P(P(2) * last) - second) + P(P(h(0) - P(P(2) * h(1))) + h(2)))
+
+
 def interp_walk(codes, shape, params, grid_at, bound, dtype, exact):
     """interp before the quantizer: values as bits."""
     C, lowest = number_type(dtype), -(1 << (63 if BYTES[dtype] == 8 else 31))
@@ -967,16 +1081,25 @@ def parse_recipe(text):
 def decode_body(body, recipe, dtype, shape, bound):
     stages = parse_recipe(recipe)
     names = [name for name, _ in stages]
-    for name in reversed([n for n in names if n in LOSSLESS]):
-        body = {"zstd": zstd, "deflate": inflate, "store": bytes}[name](body)
+    for name, params in reversed([stage for stage in stages if stage[0] in LOSSLESS]):
+        body = unshuffle(body, params["bytes"]) if name == "shuffle" else {"zstd": zstd, "deflate": inflate, "lz4": lz4, "store": bytes}[name](body)
     reader, size, width = Reader(body), int(np.prod(shape, dtype=object)), 64 if BYTES[dtype] == 8 else 32
     mask = read_patches(reader.section(), dtype, size)
-    logs = [read_log(reader.section(), dtype, size) for name in names if name in PREPROCESSORS]
-    if logs:
-        bound = log_bound(bound, dtype)
+    undo = []  # in the order of the recipe
+    for name in names:
+        if name == "log":
+            log, bound = read_log(reader.section(), dtype, size), log_bound(bound, dtype)
+            undo.append(lambda values, log=log: undo_log(values, *log, dtype))
+        elif name == "transpose":
+            axes = list(bytes(reader.section().rest()))
+            require(sorted(axes) == list(range(len(shape))), "no order of axes")
+            back, inner = np.argsort(axes), [shape[axis] for axis in axes]
+            undo.append(lambda values, back=back, inner=inner: values.__setitem__(
+                slice(None), np.array(values, object).reshape(inner).transpose(back).ravel().tolist()))
+            shape = inner
     values = decode_values(reader, stages, names, dtype, shape, size, width, bound)
-    for log in reversed(logs):
-        undo_log(values, *log, dtype)
+    for step in reversed(undo):
+        step(values)
     apply_patches(mask, values)
     return values
 
@@ -1026,15 +1149,16 @@ def undo_log(values, negative, apart, kept, dtype):
         power = 0.0
         if abs(y) < 1100:
             n = float(np.rint(y))
-            t, power = (y - n) * float.fromhex("0x1.62e42fefa39efp-1"), 1.0
-            for k in range(14, 0, -1):
-                power = power * t / k + 1
+            t, power = (y - n) * float.fromhex("0x1.62e42fefa39efp-1"), 0.0
+            for k in range(14, -1, -1):
+                power = power * t + 1 / math.factorial(k)
             power = float(np.ldexp(power, int(n)))
         values[i] = to_bits(-power if negative[i] else power, dtype)
 
 
 def decode_values(reader, stages, names, dtype, shape, size, width, bound):
-    side = reader.section()
+    notes = bytes(reader.section().rest())
+    side = Reader(zstd(notes) if notes else b"")
     exact = read_patches(reader.section(), dtype, size)
     encoder = next((n for n in names if n in ENCODERS), "raw")
     decoder = {"huffman": huffman, "adaptive": adaptive, "rans": rans, "pack": pack, "fixed": fixed, "raw": raw_codes}[encoder]
@@ -1066,6 +1190,11 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}
         with np.errstate(all="ignore"):
             values = wavefront_walk(codes, shape, dict(stages)[predictor], grid, dtype, patches, -(1 << width - 1))
+    elif predictor in ("composite", "regression"):
+        patches = {first + i: bits for first, count, bits in exact for i in range(count)}
+        with np.errstate(all="ignore"):
+            values = composite_walk(codes, shape, dict(stages)[predictor], grid, dtype, patches, -(1 << width - 1), side)
+        side.expect_end()
     elif predictor == "ghost":
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}
         with np.errstate(all="ignore"):

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "leeway/leeway.hpp"
@@ -208,7 +209,9 @@ inline std::vector<std::string> recipes() {
                                    "linear",
                                    "zstd",
                                    "linear+lorenzo+huffman+zstd:level=-5+store"};
-  for (const NamedRecipe& named : named_recipes()) list.emplace_back(named.name);
+  std::set<std::string_view> known;  // some have two names
+  for (const NamedRecipe& named : named_recipes())
+    if (known.insert(named.recipe).second) list.emplace_back(named.name);
   return list;
 }
 

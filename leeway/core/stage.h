@@ -44,16 +44,22 @@ concept Stage = requires(S s) {
   s.params.fields([](auto&&...) {});
 };
 
-// 1. Changes values before prediction; what backward() needs goes to `side`. One that also
-//    changes what a bound means offers inner_bound<T>(bound), the bound for what it makes of values
-//    (0: only without loss), and holds(original, decoded, bound).
+// 1. Changes values before prediction; what backward() needs goes to `side`. It may take the flags
+//    of special values, too, and move them or add to them: predictors before the quantizer need to
+//    know them. One that changes the shape offers inner_shape(shape, side). One that also changes
+//    what a bound means offers inner_bound<T>(bound), the bound for what it makes of values (0:
+//    only without loss), and holds(original, decoded, bound).
 template <class S, class T>
-concept Preprocessor = Stage<S> &&
-                       S::kKind == Kind::preprocessor&& requires(const S s, Field<T> field,
-                                                                 Writer& side, Reader& in) {
-  s.forward(field, side);
-  s.backward(field, in);
+concept TakesSpecial = requires(const S s, Field<T> field, std::vector<u8>& special, Writer& side) {
+  s.forward(field, special, side);
 };
+template <class S, class T>
+concept Preprocessor = Stage<S> && S::kKind ==
+                       Kind::preprocessor&& requires(const S s, Field<T> field, Reader& in) {
+  s.backward(field, in);
+}
+&&(TakesSpecial<S, T> ||
+   requires(const S s, Field<T> field, Writer& side) { s.forward(field, side); });
 
 // How many values a chunk should have for this stage.
 template <class S>
@@ -71,7 +77,8 @@ constexpr u64 preferred_chunk(u64 otherwise) {
 //
 // keep() is for a value that shall not be predicted: it comes back bit for bit, unless it is
 // special; then it becomes `otherwise`. rounded() says what point() would make of a value, if it
-// has a code. wave() takes many rows at once where it can (wave.h), or says false.
+// has a code, and round() what run() would make of many. wave() takes many rows at once where it
+// can (wave.h), or says false.
 //
 // special_values(), if not null, has a 1 for values that do not matter; run() wants those of its
 // values. It can also tell the sizes of their codes, |q| but at most 255. step() is about twice the
@@ -85,6 +92,7 @@ struct AnyVisitor {
   void point(T& value, Predicted<T> predicted);
   void keep(T& value, Predicted<T> otherwise);
   std::optional<T> rounded(T value, Predicted<T> predicted) const;
+  void round(T* values, const Predicted<T>* predicted, size_t count) const;
   bool wave(const Wave<T>& rows);
   bool decodes() const;
   const u8* special_values() const;

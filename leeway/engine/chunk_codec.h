@@ -59,6 +59,8 @@ class ChunkCodec {
   virtual u64 chunk_values() const = 0;
   // Whether bounds are relative to each value.
   virtual bool is_pointwise() const = 0;
+  // Whether decoded values, compressed again, come back as they are.
+  virtual bool keeps_decoded() const = 0;
   // Appends the payload to `out` and leaves in `values` what decompress() will give. A bound of 0
   // means no loss. Shapes given to the other two have no axes of extent 1.
   virtual ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
@@ -93,6 +95,9 @@ class TypedChunkCodec final : public ChunkCodec {
   }
 
   bool is_pointwise() const override { return recipe_.bound_changer() != nullptr; }
+  bool keeps_decoded() const override {
+    return !(is_pointwise() && recipe_.transform->predicts_first());
+  }
 
   ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
                        void* values) const override {

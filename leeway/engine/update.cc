@@ -60,6 +60,9 @@ UpdateReport update_with(const CodecMaker& maker, ByteStore& store, const Index&
     fail_argument(
         "a stream with a psnr or l2 bound cannot be updated: the bound belongs to the whole array");
   const auto codec = maker(header.recipe, header.dtype);
+  if (!codec->keeps_decoded())
+    fail_argument("a stream with a pointwise bound and the recipe '" + header.recipe +
+                  "' cannot be updated: values beside the new ones would change");
   const std::vector<u64> ordinals = chunks_of_region(header, first, values.shape);
   const unsigned threads =
       affordable_threads(execution, header.chunk.size() * size_of(header.dtype));

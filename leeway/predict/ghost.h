@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 
+#include "leeway/core/choices.h"
 #include "leeway/core/stage.h"
 
 namespace leeway {
@@ -31,7 +32,7 @@ struct Ghost {
     const Table table(field.shape);
     const size_t rows = size_t(table.rows), length = size_t(table.length);
     if (length == 0) return;
-    Choices<Notes> choices{notes};
+    Choices<Notes> choices(notes, 2);
     const u8* const special = visit.special_values();
     for (size_t i = 0; i < rows; ++i) {
       T* x = field.data + i * length;
@@ -92,33 +93,6 @@ struct Ghost {
     if (again < 0 || visit.rounded(x, curves[size_t(again)]) != y) return {u8(k), false};
     return {u8(again)};
   }
-
-  template <class Notes>
-  struct Choices {
-    Notes& notes;
-    u8 bits = 0;
-    int used = 0;
-
-    // What the encoder chose.
-    u8 next(u8 choice) {
-      if constexpr (std::is_same_v<Notes, Reader>) {
-        if (used == 0) bits = notes.template get<u8>();
-        choice = bits >> used & 3;
-        if (choice > 2) fail_corrupt("there are three curves only");
-      } else {
-        bits |= u8(choice << used);
-      }
-      used += 2;
-      if (used == 8) finish();
-      return choice;
-    }
-    void finish() {
-      if constexpr (!std::is_same_v<Notes, Reader>)
-        if (used > 0) notes.put(bits);
-      bits = 0;
-      used = 0;
-    }
-  };
 };
 
 }  // namespace leeway

@@ -37,7 +37,8 @@ Settings settings_of(const Bytes& stream) {
   else
     EXPECT_EQ(kind, 1);      // coded
   in.take(in.get_varint());  // mask
-  EXPECT_EQ(in.get_varint(), 3u);
+  EXPECT_EQ(in.get_varint(), 4u);
+  EXPECT_EQ(in.get<u8>(), 0u);  // not worth packing
   const u8 frozen = in.get<u8>(), tight = in.get<u8>(), taps = in.get<u8>();
   return {frozen, tight, taps};
 }

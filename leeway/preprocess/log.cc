@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/preprocess/log.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -28,7 +29,7 @@ bool is_apart(T value) {
 // Bits, one a value, as runs or as they are, whichever is shorter.
 enum class Plane : u8 { zeros = 0, runs = 1, bits = 2 };
 
-void write_plane(const std::vector<bool>& plane, Writer& out) {
+void write_plane(const std::vector<u8>& plane, Writer& out) {
   Writer runs;
   bool current = false, any = false;
   for (size_t i = 0; i < plane.size();) {
@@ -53,8 +54,8 @@ void write_plane(const std::vector<bool>& plane, Writer& out) {
   }
 }
 
-std::vector<bool> read_plane(Reader& in, size_t size) {
-  std::vector<bool> plane(size);
+std::vector<u8> read_plane(Reader& in, size_t size) {
+  std::vector<u8> plane(size);
   switch (Plane(in.get<u8>())) {
     case Plane::zeros:
       return plane;
@@ -85,41 +86,55 @@ double log2_of_number(double x) {
   const u64 bits = std::bit_cast<u64>(x);
   auto exponent = i64(bits >> 52) - 1023;
   double m = std::bit_cast<double>((bits & 0xfffffffffffff) | 0x3ff0000000000000);
-  if (m > 0x1.6a09e667f3bcdp0) {
-    m *= 0.5;
-    ++exponent;
-  }
+  const bool above = m > 0x1.6a09e667f3bcdp0;
+  m = above ? 0.5 * m : m;
+  exponent += above;
   const double s = (m - 1) / (m + 1), z = s * s;
   double sum = 0;
   for (int k = 21; k >= 1; k -= 2) sum = sum * z + 1.0 / k;
   return double(exponent) + s * sum * 0x1.71547652b82fep1;
 }
 
-// 2^n e^t with |t| <= ln 2 / 2.
+// 2^n e^t with |t| <= ln 2 / 2; 2^n in two steps, for it may be beyond the range of normal numbers.
 double power_of_two(double y) {
+  static constexpr auto kInverseFactorials = [] {
+    std::array<double, 15> c{};
+    double factorial = 1;
+    for (size_t k = 0; k < c.size(); factorial *= double(++k)) c[k] = 1 / factorial;
+    return c;
+  }();
   const double n = (y + 0x1.8p52) - 0x1.8p52, t = (y - n) * 0x1.62e42fefa39efp-1;
-  double sum = 1;
-  for (int k = 14; k >= 1; --k) sum = sum * t / k + 1;
-  return std::ldexp(sum, int(n));
+  double sum = kInverseFactorials[14];
+  for (size_t k = 14; k-- > 0;) sum = sum * t + kInverseFactorials[k];
+  const auto power = [](i64 e) { return std::bit_cast<double>(u64(e + 1023) << 52); };
+  const i64 whole = i64(n), half = whole / 2;
+  return sum * power(half) * power(whole - half);
 }
 
 template <class T>
 requires is_floating<T>
-void Log::forward(Field<T> field, Writer& side) const {
-  std::vector<bool> negative(field.size()), apart(field.size()), other;
+void Log::forward(Field<T> field, std::vector<u8>& special, Writer& side) const {
+  std::vector<u8> negative(field.size()), apart(field.size()), other;
   std::vector<T> kept;
-  T before{};
   for (size_t i = 0; i < field.size(); ++i) {
     T& value = field.data[i];
-    if (is_apart(value)) {
-      apart[i] = true;
+    const double x = double(value), size = std::abs(x);
+    apart[i] = is_apart(value);
+    negative[i] = x < 0 && !apart[i];
+    if (apart[i]) {
       other.push_back(bits_of(value) != 0);
       if (other.back()) kept.push_back(value);
-      value = before;
-    } else {
-      negative[i] = double(value) < 0;
-      value = before = T(log2_of_number(std::abs(double(value))));
     }
+    value = T(log2_of_number(apart[i] ? 1.0 : size));
+  }
+  T before{};
+  for (size_t i = 0; i < field.size(); ++i) {
+    if (apart[i]) field.data[i] = before;
+    before = field.data[i];
+  }
+  if (!kept.empty() || !other.empty()) {
+    special.resize(field.size());
+    for (size_t i = 0; i < field.size(); ++i) special[i] |= apart[i];
   }
   write_plane(negative, side);
   write_plane(apart, side);
@@ -130,22 +145,19 @@ void Log::forward(Field<T> field, Writer& side) const {
 template <class T>
 requires is_floating<T>
 void Log::backward(Field<T> field, Reader& side) const {
-  const std::vector<bool> negative = read_plane(side, field.size()),
-                          apart = read_plane(side, field.size());
-  const auto count = size_t(std::ranges::count(apart, true));
-  const std::vector<bool> other = read_plane(side, count);
-  size_t number = 0;
+  const std::vector<u8> negative = read_plane(side, field.size()),
+                        apart = read_plane(side, field.size());
   for (size_t i = 0; i < field.size(); ++i) {
-    T& value = field.data[i];
-    if (apart[i]) {
-      value = other[number++] ? side.get<T>() : T();
-    } else {
-      // A damaged stream may have any number here.
-      const double y = double(value);
-      const double power = std::abs(y) < 1100 ? power_of_two(y) : 0;
-      value = T(negative[i] ? -power : power);
-    }
+    // A damaged stream may have any number here.
+    const double y = double(field.data[i]);
+    const bool is_power = std::abs(y) < 1100;
+    const double power = is_power ? power_of_two(is_power ? y : 0.0) : 0.0;
+    field.data[i] = T(negative[i] ? -power : power);
   }
+  const std::vector<u8> other = read_plane(side, size_t(std::ranges::count(apart, 1)));
+  size_t number = 0;
+  for (size_t i = 0; i < field.size(); ++i)
+    if (apart[i]) field.data[i] = other[number++] ? side.get<T>() : T();
 }
 
 template <class T>
@@ -163,10 +175,10 @@ bool Log::holds(T original, T decoded, double bound) const {
   return is_apart(original) == is_apart(decoded) && error <= bound * std::abs(x) * (1 - 0x1p-50);
 }
 
-#define LEEWAY_LOG(T)                                      \
-  template void Log::forward<T>(Field<T>, Writer&) const;  \
-  template void Log::backward<T>(Field<T>, Reader&) const; \
-  template double Log::inner_bound<T>(double) const;       \
+#define LEEWAY_LOG(T)                                                       \
+  template void Log::forward<T>(Field<T>, std::vector<u8>&, Writer&) const; \
+  template void Log::backward<T>(Field<T>, Reader&) const;                  \
+  template double Log::inner_bound<T>(double) const;                        \
   template bool Log::holds<T>(T, T, double) const
 LEEWAY_LOG(float);
 LEEWAY_LOG(double);

@@ -2,9 +2,9 @@
 // Log: values as signs and logarithms. An absolute bound on logarithms is one relative to each
 // value: the bound `pointwise` [Liang et al., CLUSTER 2018].
 //
-// Zeros and values too small to have a full mantissa are kept apart; their place takes the
-// logarithm before it, so that prediction does not see a step. Logarithms and powers are our own,
-// so that every host has the same bits.
+// Zeros and values too small to have a full mantissa are kept apart and are special to the stages
+// behind; their place takes the logarithm before it, so that prediction does not see a step.
+// Logarithms and powers are our own, so that every host has the same bits.
 #pragma once
 
 #include "leeway/core/export.h"
@@ -26,7 +26,8 @@ struct Log {
   NoParams params;
 
   template <class T>
-  requires is_floating<T> LEEWAY_EXPORT void forward(Field<T> field, Writer& side) const;
+  requires is_floating<T> LEEWAY_EXPORT void forward(Field<T> field, std::vector<u8>& special,
+                                                     Writer& side) const;
   template <class T>
   requires is_floating<T> LEEWAY_EXPORT void backward(Field<T> field, Reader& side) const;
 

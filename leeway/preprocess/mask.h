@@ -46,8 +46,8 @@ struct Mask {
     return is_nonfinite(value) || std::ranges::find(fills, u64(bits_of(value))) != fills.end();
   }
 
-  // Takes special values out; `patches` will put them back. Returns which they are, one byte a value;
-  // nothing if none is special.
+  // Takes special values out; `patches` will put them back. Returns which they are, one byte a
+  // value; nothing if none is special.
   template <class T>
   std::vector<u8> forward(Field<T> field, Patches<T>& patches) const {
     std::vector<u8> special;

@@ -10,15 +10,20 @@
 #include "leeway/encode/rans.h"
 #include "leeway/encode/raw.h"
 #include "leeway/lossless/deflate.h"
+#include "leeway/lossless/lz4.h"
+#include "leeway/lossless/shuffle.h"
 #include "leeway/lossless/store.h"
 #include "leeway/lossless/zstd.h"
 #include "leeway/predict/blocks.h"
+#include "leeway/predict/composite.h"
 #include "leeway/predict/ghost.h"
 #include "leeway/predict/interp.h"
 #include "leeway/predict/lorenzo.h"
 #include "leeway/predict/pyramid.h"
+#include "leeway/predict/regression.h"
 #include "leeway/predict/wavefront.h"
 #include "leeway/preprocess/log.h"
+#include "leeway/preprocess/transpose.h"
 #include "leeway/quantize/exact.h"
 #include "leeway/quantize/linear.h"
 
@@ -27,11 +32,11 @@ namespace leeway {
 template <class... S>
 struct List {};
 
-using Preprocessors = List<Log>;
-using Predictors = List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost>;
+using Preprocessors = List<Log, Transpose>;
+using Predictors = List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost, Composite, Regression>;
 using Quantizers = List<Linear, Exact>;
 using Encoders = List<Huffman, Adaptive, Rans, Pack, Fixed, Raw>;
-using LosslessStages = List<Zstd, Deflate, Store>;
+using LosslessStages = List<Zstd, Deflate, Lz4, Shuffle, Store>;
 
 template <class... A, class... B>
 List<A..., B...> operator+(List<A...>, List<B...>);

@@ -7,12 +7,6 @@
 
 namespace leeway {
 
-inline const StageCall* find_stage(const Recipe& recipe, Kind kind) {
-  const auto found = std::ranges::find(recipe.stages, kind, &StageCall::kind);
-  return found == recipe.stages.end() ? nullptr : &*found;
-}
-
-// A predictor that looks at the step needs a quantizer that has one.
 template <class T, class P, class Q>
 constexpr bool fits_together() {
   if constexpr (requires { P::kFloatingOnly; } && !is_floating<T>)
@@ -24,17 +18,29 @@ constexpr bool fits_together() {
 }
 
 // Joins predictor and quantizer in the order the recipe names them.
+// A predictor before the quantizer leaves other values if anything before it does something else
+// with decoded data than it did with the original.
+template <class T>
+void check_before_feedback(const Recipe& recipe, const StageCall& predictor) {
+  for (const StageCall& call : recipe.stages)
+    with_stage(Preprocessors{}, call, [&]<class S>(const S& stage) {
+      bool decides = !TakesSpecial<S, T>;
+      if constexpr (requires { stage.decides(); }) decides = decides || stage.decides();
+      if (decides)
+        fail_argument("'" + predictor.name + "' cannot stand before the quantizer behind '" +
+                      call.name + (call.params.empty() ? "" : ":" + call.params) +
+                      "': decoded data compressed again might change; take a recipe that quantizes "
+                      "first, like balanced or fast");
+    });
+}
+
 template <class T>
 std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
   const StageCall* predictor = find_stage(recipe, Kind::predictor);
   const StageCall* quantizer = find_stage(recipe, Kind::quantizer);
   const StageCall exact{std::string(Exact::kName), "", Kind::quantizer};
-  const bool predicts_first = predictor && quantizer && predictor < quantizer;
-  if (predicts_first && find_stage(recipe, Kind::preprocessor))
-    fail_argument("'" + predictor->name + "' cannot stand before the quantizer behind '" +
-                  find_stage(recipe, Kind::preprocessor)->name +
-                  "': decoded data compressed again might change; take a recipe that quantizes "
-                  "first, like balanced or fast");
+  const bool feedback = predicts_first(recipe);
+  if (feedback) check_before_feedback<T>(recipe, *predictor);
   std::unique_ptr<Transform<T>> transform;
   with_stage(Quantizers{}, quantizer ? *quantizer : exact, [&]<class Q>(const Q& q) {
     if (!predictor) {
@@ -42,7 +48,7 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
       return;
     }
     with_stage(Predictors{}, *predictor, [&]<class P>(const P& p) {
-      if (predicts_first) {
+      if (feedback) {
         if constexpr (FeedbackPredictor<P, T> && fits_together<T, P, Q>())
           transform = std::make_unique<Feedback<T, P, Q>>(p, q);
       } else {
@@ -51,9 +57,8 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
     });
   });
   if (!transform)
-    fail_argument("'" + predictor->name + "' cannot stand " +
-                  (predicts_first ? "before" : "behind") + " the quantizer '" +
-                  (quantizer ? quantizer->name : exact.name) + "'");
+    fail_argument("'" + predictor->name + "' cannot stand " + (feedback ? "before" : "behind") +
+                  " the quantizer '" + (quantizer ? quantizer->name : exact.name) + "'");
   return transform;
 }
 

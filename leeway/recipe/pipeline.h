@@ -19,8 +19,12 @@ template <class T>
 class AnyPreprocessor {
  public:
   virtual ~AnyPreprocessor() = default;
-  virtual void forward(Field<T>& field, Writer& side) const = 0;
+  // `special` is empty or says which values do not matter; it is cleared if nobody knows what
+  // became of them.
+  virtual void forward(Field<T>& field, std::vector<u8>& special, Writer& side) const = 0;
   virtual void backward(Field<T>& field, Reader& side) const = 0;
+  // What forward() made of the shape.
+  virtual Shape inner_shape(const Shape& shape, Reader) const { return shape; }
   // Whether the bound means something else before it than behind it, and how both are related.
   virtual bool changes_bound() const { return false; }
   virtual double inner_bound(double bound) const { return bound; }
@@ -56,8 +60,21 @@ std::unique_ptr<AnyPreprocessor<T>> erase_preprocessor(S stage) {
   struct Erased final : AnyPreprocessor<T> {
     S stage;
     explicit Erased(S s) : stage(std::move(s)) {}
-    void forward(Field<T>& field, Writer& side) const override { stage.forward(field, side); }
+    void forward(Field<T>& field, std::vector<u8>& special, Writer& side) const override {
+      if constexpr (TakesSpecial<S, T>) {
+        stage.forward(field, special, side);
+      } else {
+        stage.forward(field, side);
+        special.clear();
+      }
+    }
     void backward(Field<T>& field, Reader& side) const override { stage.backward(field, side); }
+    Shape inner_shape(const Shape& shape, Reader side) const override {
+      if constexpr (requires { stage.inner_shape(shape, side); })
+        return stage.inner_shape(shape, side);
+      else
+        return shape;
+    }
     bool changes_bound() const override { return ChangesBound<S, T>; }
     double inner_bound(double bound) const override {
       if constexpr (ChangesBound<S, T>)
@@ -187,7 +204,8 @@ struct Pipeline {
     const auto special = read_patches(body, field.size());
     std::vector<Reader> sides;
     for (size_t i = 0; i < preprocessors.size(); ++i) sides.emplace_back(body.take_section());
-    Reader side(body.take_section());
+    const Writer notes = take_packed(body, limit);
+    Reader side(notes.bytes());
     const auto exact = read_patches(body, field.size());
     const auto source = [&] {
       if constexpr (sizeof(Code<T>) == 4)
@@ -195,6 +213,8 @@ struct Pipeline {
       else
         return encoder->source64(body, field.size());
     }();
+    for (size_t i = 0; i < preprocessors.size(); ++i)
+      field.shape = preprocessors[i]->inner_shape(field.shape, sides[i]);
     transform->backward(field, inner_bound(bound), *source, exact, side, last_level);
     body.expect_end();
     side.expect_end();
@@ -206,21 +226,27 @@ struct Pipeline {
   }
 
  private:
-  // Patches are packed by themselves, because coded values are not worth packing: the same coast in
-  // every time step is.
-  static void put_patches(Writer& body, const Patches<T>& patches) {
-    Writer plain, packed;
-    if (patches.count() > 0) {
-      patches.write(plain);
-      Zstd{.params = {.level = 9}}.compress(plain.bytes(), packed);
-    }
+  // Patches and notes are packed by themselves: coded values beside them are not worth packing, and
+  // would disturb.
+  static void put_packed(Writer& body, const Writer& plain) {
+    Writer packed;
+    if (plain.size() > 0) Zstd{.params = {.level = 9}}.compress(plain.bytes(), packed);
     body.put_section(packed.bytes());
   }
-  static Patches<T> read_patches(Reader& body, size_t size) {
+  static Writer take_packed(Reader& body, size_t limit) {
     const ByteView packed = body.take_section();
-    if (packed.empty()) return {};
     Writer plain;
-    Zstd().decompress(packed, 32 * (size + 64), plain);
+    if (!packed.empty()) Zstd().decompress(packed, limit, plain);
+    return plain;
+  }
+  static void put_patches(Writer& body, const Patches<T>& patches) {
+    Writer plain;
+    if (patches.count() > 0) patches.write(plain);
+    put_packed(body, plain);
+  }
+  static Patches<T> read_patches(Reader& body, size_t size) {
+    const Writer plain = take_packed(body, 32 * (size + 64));
+    if (plain.size() == 0) return {};
     Reader in(plain.bytes());
     auto patches = Patches<T>::read(in, size);
     in.expect_end();
@@ -246,19 +272,19 @@ struct Pipeline {
     std::vector<u8> special = mask.forward(field, masked);
     report.special = masked.count();
     put_patches(body, masked);
-    if (!preprocessors.empty()) special.clear();  // they may move values
     std::vector<Writer> sides(preprocessors.size());
     for (size_t i = 0; i < preprocessors.size(); ++i) {
-      preprocessors[i]->forward(field, sides[i]);
+      preprocessors[i]->forward(field, special, sides[i]);
       body.put_section(sides[i].bytes());
     }
+    if (!preprocessors.empty()) source = view_of(field.data, field.shape);
     Patches<T> exact;
     Writer side;
     const double inner = inner_bound(bound);
     report.max_error = stated_error<T>(
         transform->forward(source, field, inner, special, codes, exact, side), inner);
     report.exact = exact.count();
-    body.put_section(side.bytes());
+    put_packed(body, side);
     put_patches(body, exact);
 
     for (size_t i = preprocessors.size(); i-- > 0;) {

@@ -24,6 +24,10 @@ constexpr NamedRecipe kNamed[] = {
     {"lossless", "exact+lorenzo+huffman+zstd", "every value bit for bit, whatever the bound"},
     {"sz1.4", "lorenzo+linear:bins=65536+huffman+deflate:level=1",
      "SZ-1.4: predicts from reconstructed values"},
+    {"sz-pwr", "lorenzo+linear+huffman+zstd",
+     "SZ with bounds relative to each value: give it --pointwise"},
+    {"sz2", "composite+linear+huffman+zstd", "SZ2, the same as sz3-lr"},
+    {"sz3-lr", "composite+linear+huffman+zstd", "Lorenzo or regression for each block, as SZ3"},
     {"wavesz", "wavefront+linear:step=pow2,bins=65536+raw+deflate:level=1",
      "waveSZ: SZ-1.4 for hardware, without a Huffman code"},
     {"wavesz-huffman", "wavefront+linear:step=pow2,bins=65536+huffman+deflate:level=1",
@@ -105,6 +109,12 @@ bool is_for(const Recipe& recipe, DType dtype) {
     });
     return possible;
   });
+}
+
+bool predicts_first(const Recipe& recipe) {
+  const StageCall* predictor = find_stage(recipe, Kind::predictor);
+  const StageCall* quantizer = find_stage(recipe, Kind::quantizer);
+  return predictor && quantizer && predictor < quantizer;
 }
 
 std::string to_string(const Recipe& recipe) {

@@ -42,6 +42,9 @@ LEEWAY_EXPORT std::shared_ptr<const ChunkCodec> make_codec(const Recipe& recipe,
 // Whether all stages take this element type; some are for floating-point numbers only.
 LEEWAY_EXPORT bool is_for(const Recipe& recipe, DType dtype);
 
+// Whether values are predicted from reconstructed ones.
+LEEWAY_EXPORT bool predicts_first(const Recipe& recipe);
+
 // A name that stands for a recipe.
 struct NamedRecipe {
   std::string_view name, recipe, about;

@@ -2,6 +2,7 @@
 // Stage call: from a stage's name and parameters in a recipe to the stage itself.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,6 +42,11 @@ S configured(std::string_view params) {
 template <class... S, class F>
 bool with_stage(List<S...>, const StageCall& call, F&& f) {
   return ((S::kName == call.name ? (f(configured<S>(call.params)), true) : false) || ...);
+}
+
+inline const StageCall* find_stage(const Recipe& recipe, Kind kind) {
+  const auto found = std::ranges::find(recipe.stages, kind, &StageCall::kind);
+  return found == recipe.stages.end() ? nullptr : &*found;
 }
 
 // Defined in make_codec.h, compiled in codec_*.cc.

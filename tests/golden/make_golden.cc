@@ -155,5 +155,15 @@ int main(int argc, char** argv) {
   make<u64>(folder, "linear:step=pow2,bins=500+lorenzo+huffman", {300}, Bound::abs(2), false);
   make<float>(folder, "balanced", {30, 40}, Bound::ratio(6), false);
   make<u8>(folder, "small", {41, 40, 40}, Bound::abs(8), false);  // large enough for levels
+  make<float>(folder, "sz3-lr", {9, 10, 31}, coarse, true);
+  make<float>(folder, "sz3-lr", {20, 13, 14}, Bound::abs(8), false);
+  make<double>(folder, "composite:second=1,degree=2,block=5+linear+huffman+lz4", {2, 3, 9, 10, 11},
+               Bound::abs(3), false);
+  make<i16>(folder, "composite:second=1+linear+raw+shuffle:bytes=2+lz4", {40, 50}, Bound::abs(6),
+            false);
+  make<u64>(folder, "regression:degree=2+linear+huffman", {30, 31}, Bound::abs(9), false);
+  make<float>(folder, "transpose:order=312+pyramid+linear+rans", {7, 8, 9}, coarse, true);
+  make<double>(folder, "transpose+linear+lorenzo:axes=1+huffman", {7, 8, 9}, coarse, true);
+  make<float>(folder, "small", {30, 40}, Bound::pointwise(0.01), true);
   return 0;
 }

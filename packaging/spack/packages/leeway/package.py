@@ -25,6 +25,7 @@ class Leeway(CMakePackage):
     depends_on("pkgconfig", type="build")
     depends_on("zstd@1.4:")
     depends_on("libdeflate@1.0:")
+    depends_on("lz4")
     depends_on("xxhash@0.8:")
     depends_on("highway@1.0.3:")
     depends_on("hdf5@1.10: +hl", when="+hdf5")

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Composite: the best of several predictors for every block, as SZ2 and SZ3 have it [Liang et al.,
+// Big Data 2018] (composite.md).
+//
+// Blocks are visited in order, values of a block in order; Lorenzo looks over the border at blocks
+// before. The choice is made from what the differences would cost in bits. Data that was decoded
+// and is compressed again must not change, so a predictor that leaves all values of a block as they
+// are comes first, and a polynomial is taken only if what it makes of the values gives the same
+// polynomial again.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <vector>
+
+#include "leeway/core/choices.h"
+#include "leeway/core/number.h"
+#include "leeway/core/stage.h"
+#include "leeway/predict/polynomial.h"
+
+namespace leeway {
+
+// What blocks choose from; Lorenzo of order 1 always.
+struct BlockChoice {
+  bool lorenzo2 = false, plane = true, quadric = false;
+  bool compares = true;  // else the first polynomial that can be taken is
+  i32 block = 0;         // edge; 0: by rank
+};
+
+template <class T, class Visit, class Notes>
+class BlockWalk {
+  using C = Number<T>;
+  using P = Predicted<T>;
+  using Numbers = typename Polynomial<C>::Numbers;
+  static constexpr bool kReads = std::is_same_v<Notes, Reader>;
+  enum Method : u8 { lorenzo1, lorenzo2, plane, quadric };
+
+ public:
+  // The field has at most four axes.
+  BlockWalk(const BlockChoice& choice, Field<T> field, Visit& visit, Notes& notes)
+      : choice_(choice), field_(field), visit_(visit), notes_(notes) {
+    const size_t rank = field.shape.rank();
+    extents_.fill(1);
+    for (size_t k = 0; k < rank; ++k) extents_[4 - rank + k] = size_t(field.shape[k]);
+    for (size_t k = 4, stride = 1; k-- > 0; stride *= extents_[k])
+      strides_[k] = std::ptrdiff_t(stride);
+    static constexpr size_t kEdges[] = {128, 128, 16, 6, 6}, kMost[] = {128, 128, 45, 12, 6};
+    edge_ = choice.block ? std::min(size_t(choice.block), kMost[rank]) : kEdges[rank];
+  }
+
+  void walk() {
+    if (field_.size() == 0) return;
+    if constexpr (kReads) read_notes();
+    for_each_block([&] { walk_block(); });
+    if constexpr (!kReads) write_notes();
+  }
+
+ private:
+  template <class F>
+  void for_each_block(F&& f) {
+    const auto step = [&](size_t k) { return extents_[k] == 1 ? 1 : edge_; };
+    for (first_[0] = 0; first_[0] < extents_[0]; first_[0] += step(0))
+      for (first_[1] = 0; first_[1] < extents_[1]; first_[1] += step(1))
+        for (first_[2] = 0; first_[2] < extents_[2]; first_[2] += step(2))
+          for (first_[3] = 0; first_[3] < extents_[3]; first_[3] += step(3)) {
+            for (size_t k = 0; k < 4; ++k) block_[k] = std::min(step(k), extents_[k] - first_[k]);
+            start_ = field_.data;
+            for (size_t k = 0; k < 4; ++k) start_ += std::ptrdiff_t(first_[k]) * strides_[k];
+            f();
+          }
+  }
+  size_t block_size() const { return block_[0] * block_[1] * block_[2] * block_[3]; }
+
+  // Calls f(row, its place in axes 0 to 2) until it says false; says whether it never did.
+  template <class F>
+  bool for_each_row(F&& f) const {
+    for (size_t i = 0; i < block_[0]; ++i)
+      for (size_t j = 0; j < block_[1]; ++j) {
+        T* row = start_ + std::ptrdiff_t(i) * strides_[0] + std::ptrdiff_t(j) * strides_[1];
+        for (size_t k = 0; k < block_[2]; ++k, row += strides_[2])
+          if (!f(row, std::array{first_[0] + i, first_[1] + j, first_[2] + k})) return false;
+      }
+    return true;
+  }
+
+  void walk_block() {
+    Method method = lorenzo1;
+    Numbers numbers{};
+    if constexpr (kReads) {
+      method = methods_[next_++];
+      if (method >= plane) numbers = take_numbers(method);
+    } else {
+      method = choose(numbers);
+      methods_.push_back(method);
+      if (method >= plane) keep_numbers(method, numbers);
+    }
+    if (method >= plane)
+      visit_polynomial(method, numbers);
+    else if (method == lorenzo1)
+      visit_lorenzo<1>();
+    else
+      visit_lorenzo<2>();
+  }
+
+  // Lorenzo, as in lorenzo.h: p = what the rows before give, and the values before in the row.
+  struct Row {
+    std::ptrdiff_t offset;
+    P weight;
+  };
+  // The rows before that a row at this place has.
+  const std::vector<Row>& rows_before(int order, const std::array<size_t, 3>& place) {
+    static constexpr int kWeights[3][3] = {{}, {1, -1, 0}, {1, -2, 1}};
+    const auto most = [&](size_t k) { return std::min(place[k], size_t(order)); };
+    auto& rows = rows_[size_t(order - 1)][most(0) * 9 + most(1) * 3 + most(2)];
+    if (rows.empty())
+      for (size_t i = 0; i <= most(0); ++i)
+        for (size_t j = 0; j <= most(1); ++j)
+          for (size_t k = 0; k <= most(2); ++k)
+            if (i + j + k > 0)
+              rows.push_back({std::ptrdiff_t(i) * strides_[0] + std::ptrdiff_t(j) * strides_[1] +
+                                  std::ptrdiff_t(k) * strides_[2],
+                              P(-kWeights[order][i] * kWeights[order][j] * kWeights[order][k])});
+    return rows;
+  }
+  // What rows before give, for the row and two values before it, to h[0], h[1], ...
+  void sum_rows(int order, const T* row, const std::array<size_t, 3>& place, P* h) {
+    const size_t left = std::min<size_t>(first_[3], 2), length = block_[3] + left;
+    std::fill_n(h, block_[3] + 2, P(0));
+    h += 2 - left;
+    row -= left;
+    with_length(length, [&](auto count) {
+      for (const Row& before : rows_before(order, place)) {
+        const T* from = row - before.offset;
+        for (size_t i = 0; i < count; ++i) h[i] += before.weight * P(from[i]);
+      }
+    });
+  }
+  // Calls f(length), as a constant where it is a usual one: short loops are worth it.
+  template <class F>
+  static void with_length(size_t length, F&& f) {
+    if (length == 6)
+      f(std::integral_constant<size_t, 6>());
+    else if (length == 8)
+      f(std::integral_constant<size_t, 8>());
+    else
+      f(length);
+  }
+  // Calls f(value, prediction) along a row until it says false; f may change the value.
+  template <int order, class F>
+  bool for_each_prediction(T* row, const std::array<size_t, 3>& place, F&& f) {
+    sum_rows(order, row, place, h_.data());
+    P last = first_[3] >= 1 ? P(row[-1]) : P(0), second = first_[3] >= 2 ? P(row[-2]) : P(0);
+    const P* h = h_.data() + 2;
+    for (size_t i = 0; i < block_[3]; ++i, ++h) {
+      const P p = order == 1 ? last + (h[0] - h[-1])
+                             : (P(2) * last - second) + (h[0] - P(2) * h[-1] + h[-2]);
+      if (!f(row[i], p)) return false;
+      second = last;
+      last = P(row[i]);
+    }
+    return true;
+  }
+  template <int order>
+  void visit_lorenzo() {
+    for_each_row([&](T* row, const auto& place) {
+      return for_each_prediction<order>(row, place, [&](T& value, P p) {
+        visit_.point(value, p);
+        return true;
+      });
+    });
+  }
+
+  const Polynomial<C>& polynomial(Method method) {
+    auto& found = polynomials_[size_t(method - plane)];
+    auto it = found.find(block_);
+    if (it == found.end())
+      it = found.try_emplace(block_, block_, method == plane ? 1 : 2, visit_.step()).first;
+    return it->second;
+  }
+  void visit_polynomial(Method method, const Numbers& numbers) {
+    polynomial(method).evaluate(numbers, fitted_.data());
+    const size_t size = block_size();
+    for (size_t i = 0; i < size; ++i) predicted_[i] = predicted_as<T>(fitted_[i]);
+    gather_block(values_.data());
+    visit_.run(values_.data(), predicted_.data(), size, nullptr, nullptr, nullptr);
+    const T* from = values_.data();
+    with_length(block_[3], [&](auto length) {
+      for_each_row([&](T* row, const auto&) {
+        std::copy_n(from, size_t(length), row);
+        from += length;
+        return true;
+      });
+    });
+  }
+  void gather_block(T* to) const {
+    with_length(block_[3], [&](auto length) {
+      for_each_row([&](const T* row, const auto&) {
+        std::copy_n(row, size_t(length), to);
+        to += length;
+        return true;
+      });
+    });
+  }
+
+  // The encoder's side.
+
+  Method choose(Numbers& numbers) {
+    if (has_special()) return lorenzo1;
+    gather_block(values_.data());
+    const size_t size = block_size();
+    for (size_t i = 0; i < size; ++i) numbers_of_block_[i] = C(values_[i]);
+    if (stays<1>()) return lorenzo1;
+    if (choice_.lorenzo2 && stays<2>()) return lorenzo2;
+    Method best = lorenzo1, best_polynomial = lorenzo1;
+    i64 least = 0, least_polynomial = 0;
+    for (const Method method : {plane, quadric}) {
+      if (!(method == plane ? choice_.plane : choice_.quadric)) continue;
+      Numbers found;
+      if (!polynomial(method).fit(numbers_of_block_.data(), found)) continue;
+      polynomial(method).evaluate(found, fitted_.data());
+      if (stays(fitted_.data())) {
+        numbers = found;
+        return method;
+      }
+      for (size_t i = 0; i < size; ++i) fitted_[i] -= numbers_of_block_[i];
+      const i64 estimate = cost(0) + bits(kNumberBits * i64(polynomial(method).terms()));
+      if (best_polynomial == lorenzo1 || estimate < least_polynomial) {
+        best_polynomial = method;
+        least_polynomial = estimate;
+        numbers = found;
+      }
+    }
+    if (choice_.compares || best_polynomial == lorenzo1) {
+      least = lorenzo_cost<1>();
+      if (choice_.lorenzo2)
+        if (const i64 estimate = lorenzo_cost<2>(); estimate < least) {
+          best = lorenzo2;
+          least = estimate;
+        }
+    }
+    if (best_polynomial != lorenzo1 && (!choice_.compares || least_polynomial < least) &&
+        settle(best_polynomial, numbers))
+      return best_polynomial;
+    return best;
+  }
+
+  bool has_special() const {
+    const u8* special = visit_.special_values();
+    return special && !for_each_row([&](const T* row, const auto&) {
+             return std::all_of(special + (row - field_.data),
+                                special + (row - field_.data) + std::ptrdiff_t(block_[3]),
+                                [](u8 flag) { return flag == 0; });
+           });
+  }
+
+  // Whether all values would stay what they are.
+  bool stays(T value, P predicted) const {
+    const auto rounded = visit_.rounded(value, predicted);
+    return !rounded || bits_of(*rounded) == bits_of(value);
+  }
+  template <int order>
+  bool stays() {
+    return for_each_row([&](T* row, const auto& place) {
+      return for_each_prediction<order>(row, place, [&](T value, P p) { return stays(value, p); });
+    });
+  }
+  bool stays(const C* fitted) const {
+    for (size_t i = 0; i < block_size(); ++i)
+      if (!stays(values_[i], predicted_as<T>(fitted[i]))) return false;
+    return true;
+  }
+
+  // Looks for a polynomial that the values it leads to lead to.
+  bool settle(Method method, Numbers& numbers) {
+    const Polynomial<C>& p = polynomial(method);
+    const size_t size = block_size();
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      p.evaluate(numbers, fitted_.data());
+      for (size_t i = 0; i < size; ++i) predicted_[i] = predicted_as<T>(fitted_[i]);
+      std::copy_n(values_.data(), size, rounded_.data());
+      visit_.round(rounded_.data(), predicted_.data(), size);
+      for (size_t i = 0; i < size; ++i) numbers_of_block_[i] = C(rounded_[i]);
+      Numbers again;
+      if (!p.fit(numbers_of_block_.data(), again)) return false;
+      if (again == numbers) return true;
+      numbers = again;
+    }
+    return false;
+  }
+
+  // About how many bits the differences in fitted_ cost, in parts of 2^-kMantissa: the logarithms
+  // of `noise` + 2 |d| / step. The bits of a number are its logarithm, nearly; several numbers are
+  // multiplied first.
+  using Bits = std::conditional_t<sizeof(C) == 4, u32, u64>;
+  static constexpr int kMantissa = 16;
+  i64 cost(double noise) const {
+    constexpr size_t kLanes = 8, kDeep = 6;
+    const C inverse = C(2 / visit_.step()), least = C(1 + noise);
+    const auto term = [&](C d) { return std::min(least + std::abs(d) * inverse, C(0x1p20)); };
+    const size_t size = block_size();
+    i64 sum = 0;
+    const auto add = [&](C product) {
+      constexpr int kDropped = (sizeof(C) == 4 ? 23 : 52) - kMantissa;
+      sum += i64(std::bit_cast<Bits>(product) - std::bit_cast<Bits>(C(1))) >> kDropped;
+    };
+    size_t i = 0;
+    for (; i + kLanes * kDeep <= size; i += kLanes * kDeep) {
+      std::array<C, kLanes> products;
+      products.fill(1);
+      for (size_t k = 0; k < kDeep; ++k)
+        for (size_t j = 0; j < kLanes; ++j) products[j] *= term(fitted_[i + k * kLanes + j]);
+      for (const C product : products) add(product);
+    }
+    for (; i < size; ++i) add(term(fitted_[i]));
+    return sum;
+  }
+  static constexpr i64 bits(i64 count) { return count << kMantissa; }
+
+  // From original neighbours in the block, as reconstructed ones are not there yet: differences
+  // will be off by the errors of the neighbours.
+  template <int order>
+  i64 lorenzo_cost() {
+    static constexpr double kNoise[2][4] = {{0.3, 0.5, 0.73, 1.5}, {0.65, 1.7, 4.1, 12}};
+    C* difference = fitted_.data();
+    for_each_row([&](T* row, const auto& place) {
+      return for_each_prediction<order>(row, place, [&](T value, P p) {
+        if constexpr (is_floating<T>)
+          *difference++ = C(P(value) - p);
+        else
+          *difference++ = C(i64(P(value) - p));
+        return true;
+      });
+    });
+    return cost(kNoise[order - 1][std::max<size_t>(1, field_.shape.rank()) - 1]);
+  }
+
+  // What the decoder has to know: the choices, then number by number the differences to the block
+  // before with the same method.
+  void keep_numbers(Method method, const Numbers& numbers) {
+    kept_[size_t(method - plane)].push_back(numbers);
+  }
+  Numbers take_numbers(Method method) {
+    const auto which = size_t(method - plane);
+    return kept_[which][taken_[which]++];
+  }
+  static constexpr size_t terms_of(size_t which) { return which == 0 ? 5 : 15; }
+  void write_notes() {
+    Choices<Writer> choices(notes_, 3);
+    for (const Method method : methods_) choices.next(method);
+    choices.finish();
+    for (size_t which = 0; which < 2; ++which)
+      for (size_t t = 0; t < terms_of(which); ++t) {
+        i64 before = 0;
+        for (const Numbers& numbers : kept_[which]) {
+          const i64 d = numbers[t] - std::exchange(before, numbers[t]);
+          notes_.put_varint(u64(d) << 1 ^ u64(d >> 63));
+        }
+      }
+  }
+  void read_notes() {
+    Choices<Reader> choices(notes_, 3);
+    for_each_block([&] {
+      methods_.push_back(Method(choices.next(0)));
+      if (methods_.back() >= plane) kept_[size_t(methods_.back() - plane)].emplace_back();
+    });
+    for (size_t which = 0; which < 2; ++which)
+      for (size_t t = 0; t < terms_of(which); ++t) {
+        u64 before = 0;
+        for (Numbers& numbers : kept_[which]) {
+          const u64 z = notes_.get_varint();
+          before += z >> 1 ^ (u64(0) - (z & 1));
+          numbers[t] = i64(before);
+        }
+      }
+  }
+
+  static constexpr i64 kNumberBits = 6;  // what a coefficient costs, about
+  static constexpr size_t kMostValues = kMostCodes;
+
+  const BlockChoice& choice_;
+  Field<T> field_;
+  Visit& visit_;
+  Notes& notes_;
+  std::array<size_t, 4> extents_, first_{};
+  std::array<std::ptrdiff_t, 4> strides_;
+  size_t edge_;
+  BlockShape block_{};
+  T* start_ = nullptr;
+  std::array<std::array<std::vector<Row>, 27>, 2> rows_;
+  std::array<std::map<BlockShape, Polynomial<C>>, 2> polynomials_;
+  std::array<P, 130> h_{};
+  std::array<T, kMostValues> values_, rounded_;
+  std::array<P, kMostValues> predicted_;
+  std::array<C, kMostValues> fitted_, numbers_of_block_;
+  std::vector<Method> methods_;
+  std::array<std::vector<Numbers>, 2> kept_;
+  std::array<size_t, 2> taken_{};
+  size_t next_ = 0;
+};
+
+// Batches of four axes, the rest outside.
+template <class T, class Visit, class Notes>
+void walk_blocks(const BlockChoice& choice, Field<T> field, Visit& visit, Notes& notes) {
+  const size_t rank = std::min<size_t>(field.shape.rank(), 4);
+  const Field<T> part{field.data, Shape(field.shape.extents().last(rank))};
+  if (part.size() == 0) return;
+  for (size_t first = 0; first < field.size(); first += part.size())
+    BlockWalk<T, Visit, Notes>(choice, {field.data + first, part.shape}, visit, notes).walk();
+}
+
+struct Composite {
+  static constexpr std::string_view kName = "composite";
+  static constexpr std::string_view kAbout =
+      "for every block the best of Lorenzo and polynomials, as SZ2 and SZ3 do";
+  static constexpr Kind kKind = Kind::predictor;
+  static constexpr bool kNeedsStep = true;
+  static constexpr u64 kChunkValues = u64(1) << 20;
+  struct Params {
+    i32 second = 0;
+    i32 degree = 1;
+    i32 block = 0;
+    void fields(auto&& field) {
+      field("second", second, 0, 1, "1: Lorenzo of order 2, too");
+      field("degree", degree, 0, 2, "highest degree of the polynomials; 0: none");
+      field("block", block, 0, 128,
+            "edge of a block; 0: 128, 16, 6, 6 by the number of axes; larger ones are cut");
+    }
+  } params;
+
+  template <class T, class Visit, class Notes>
+  void walk(Field<T> field, Visit&& visit, Notes& notes) const {
+    walk_blocks({.lorenzo2 = params.second > 0,
+                 .plane = params.degree > 0,
+                 .quadric = params.degree > 1,
+                 .compares = true,
+                 .block = params.block},
+                field, visit, notes);
+  }
+};
+
+}  // namespace leeway

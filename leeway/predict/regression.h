@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Regression: a polynomial through every block, as SZ2 has it; Lorenzo where there is none
+// (composite.h).
+#pragma once
+
+#include "leeway/predict/composite.h"
+
+namespace leeway {
+
+struct Regression {
+  static constexpr std::string_view kName = "regression";
+  static constexpr std::string_view kAbout = "a plane or a quadric through every block";
+  static constexpr Kind kKind = Kind::predictor;
+  static constexpr bool kNeedsStep = true;
+  static constexpr u64 kChunkValues = u64(1) << 20;
+  struct Params {
+    i32 degree = 1;
+    i32 block = 0;
+    void fields(auto&& field) {
+      field("degree", degree, 1, 2, "1: planes, 2: quadrics");
+      field("block", block, 0, 128,
+            "edge of a block; 0: 128, 16, 6, 6 by the number of axes; larger ones are cut");
+    }
+  } params;
+
+  template <class T, class Visit, class Notes>
+  void walk(Field<T> field, Visit&& visit, Notes& notes) const {
+    walk_blocks({.lorenzo2 = false,
+                 .plane = params.degree == 1,
+                 .quadric = params.degree == 2,
+                 .compares = false,
+                 .block = params.block},
+                field, visit, notes);
+  }
+};
+
+}  // namespace leeway
