@@ -6,6 +6,7 @@
 
 #include "leeway/core/params.h"
 #include "leeway/recipe/recipe.h"
+#include "leeway/quality/choose.h"
 
 namespace leeway::hdf5 {
 namespace {
@@ -78,7 +79,7 @@ struct TextReader {
       parameters.abs = 0;
       has_bound = true;
     } else if (key == "recipe") {
-      parse_recipe(value);
+      check_recipe(value);
       parameters.recipe = value;
     } else if (key == "fill") {
       parameters.fills.push_back(number());

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "leeway/preprocess/log.h"
+#include "leeway/quality/choose.h"
 
 namespace leeway {
 namespace {
@@ -28,12 +29,16 @@ Made made_of(const std::string& asked, DType dtype) {
 }
 
 // A pointwise bound is one on logarithms.
-Made made_for(const CompressOptions& options, DType dtype) {
-  if (!options.bound.has(BoundKind::pointwise)) return made_of(options.recipe, dtype);
-  const Recipe recipe = parse_recipe(options.recipe);
+Made made_for(const CompressOptions& options, const std::string& name, DType dtype) {
+  if (!options.bound.has(BoundKind::pointwise)) return made_of(name, dtype);
+  const Recipe recipe = parse_recipe(name);
   const auto is_log = [](const StageCall& call) { return call.name == Log::kName; };
   const bool has_log = std::ranges::any_of(recipe.stages, is_log);
   return made_of((has_log ? "" : std::string(Log::kName) + "+") + to_string(recipe), dtype);
+}
+
+Made made_for(const CompressOptions& options, const View& array) {
+  return made_for(options, chosen_recipe(array, options), array.dtype);
 }
 
 std::shared_ptr<const ChunkCodec> library_codec(const std::string& recipe, DType dtype) {
@@ -50,13 +55,13 @@ std::shared_ptr<const ChunkCodec> library_codec(const std::string& recipe, DType
 const char* version() { return LEEWAY_VERSION; }
 
 CompressReport compress(const View& array, const CompressOptions& options, const Sink& sink) {
-  const Made made = made_for(options, array.dtype);
+  const Made made = made_for(options, array);
   return compress_with(*made.codec, made.recipe, array, options, sink);
 }
 
 CompressReport compress_into(const View& array, const CompressOptions& options,
                              std::span<u8> memory) {
-  const Made made = made_for(options, array.dtype);
+  const Made made = made_for(options, array);
   return compress_with(*made.codec, made.recipe, array, options, memory);
 }
 
@@ -70,7 +75,8 @@ Bytes compress(const View& array, const CompressOptions& options) {
 }
 
 u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& options) {
-  const Made made = made_for(options, dtype);
+  // Of all that may be chosen, none has smaller chunks than this.
+  const Made made = made_for(options, is_choice(options.recipe) ? "fast" : options.recipe, dtype);
   Header header;
   header.dtype = dtype;
   header.shape = shape;

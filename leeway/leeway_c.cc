@@ -7,6 +7,7 @@
 
 #include "leeway/leeway.h"
 #include "leeway/leeway.hpp"
+#include "leeway/quality/choose.h"
 
 struct leeway_context {
   leeway::CompressOptions options;
@@ -129,7 +130,7 @@ void leeway_clear_bounds(leeway_context* context) {
 leeway_status leeway_set_recipe(leeway_context* context, const char* recipe) {
   return guarded(context, [&] {
     require(recipe, "no recipe given");
-    leeway::parse_recipe(recipe);
+    leeway::check_recipe(recipe);
     context->options.recipe = recipe;
   });
 }

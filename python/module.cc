@@ -10,6 +10,7 @@
 
 #include "leeway/leeway.hpp"
 #include "leeway/quality/advise.h"
+#include "leeway/quality/choose.h"
 #include "leeway/quality/compare.h"
 
 namespace nb = nanobind;
@@ -246,6 +247,9 @@ nb::dict recipes() {
   for (const NamedRecipe& named : named_recipes())
     result[nb::str(std::string(named.name).c_str())] =
         nb::make_tuple(std::string(named.recipe), std::string(named.about));
+  for (const NamedChoice& choice : named_choices())
+    result[nb::str(std::string(choice.name).c_str())] =
+        nb::make_tuple(std::string(), std::string(choice.about));
   return result;
 }
 

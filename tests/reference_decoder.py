@@ -23,12 +23,14 @@ DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32
             "exact": {}, "huffman": {}, "log": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 14},
             "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}, "rans": {},
             "composite": {"second": 0, "degree": 1, "block": 0}, "regression": {"degree": 1, "block": 0},
+            "pattern": {"size": 0, "count": 0, "scale": "squares"}, "cross": {"rows": 36, "columns": 36},
+            "fixed-huffman": {"block": 1296}, "arithmetic": {}, "residual": {},
             "transpose": {"order": 0}, "lz4": {"level": 1}, "shuffle": {"bytes": 4},
             "interp": {"cubic": 1, "reverse": 0, "alpha": 1.25, "beta": 2.0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4}}
 PREPROCESSORS = {"log", "transpose"}
-PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression"}, {"linear", "exact"}
-ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw"}, {"zstd", "deflate", "lz4", "shuffle", "store"}
+PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "pattern", "cross"}, {"linear", "exact"}
+ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw", "fixed-huffman", "arithmetic", "residual"}, {"zstd", "deflate", "lz4", "shuffle", "store"}
 
 
 class Corrupt(Exception):
@@ -121,9 +123,10 @@ def signed(value, width):
 
 def read_patches(reader, dtype, size):
     """A list of (first, count, bits)."""
-    if not len(reader.data):
-        return []
-    reader = Reader(zstd(reader.data))
+    return read_list(Reader(zstd(reader.data)), dtype, size) if len(reader.data) else []
+
+
+def read_list(reader, dtype, size):
     patches, runs = [], reader.varint()
     if runs:
         width = BYTES[dtype]
@@ -423,6 +426,71 @@ def fixed(reader, count, width, params):
     return codes[:count]
 
 
+def fixed_huffman(reader, count, width, params):
+    bits, codes = Bits(reader.section().rest()), []
+
+    def one(w):
+        if w == 0 or bits.get(1):
+            return 0
+        if w == 2 or not bits.get(1):
+            return 1 + bits.get(1)
+        return bits.get(w)
+
+    while len(codes) < count:
+        w = bits.get(7)
+        require(w != 1 and w <= width, "impossible width")
+        codes += [unzigzag(one(w)) for _ in range(min(params["block"], count - len(codes)))]
+    bits.expect_end()
+    return codes
+
+
+class RangeCoder:
+    def __init__(self, reader):
+        self.reader, self.range, self.code = reader, (1 << 32) - 1, int.from_bytes(reader.take(4), "big")
+
+    def decide(self, learners, key):
+        quick, slow = learners.get(key, (0x8000, 0x8000))
+        no = (self.range >> 12) * min(max(quick + slow >> 5, 1), 4095)
+        yes = self.code >= no
+        if yes:
+            self.code, self.range = self.code - no, self.range - no
+            learners[key] = quick - (quick >> 4), slow - (slow >> 7)
+        else:
+            self.range = no
+            learners[key] = quick + (0xFFFF - quick >> 4), slow + (0xFFFF - slow >> 7)
+        while self.range < 1 << 24:
+            self.range, self.code = self.range << 8, self.code << 8 | self.reader.get("B")
+        return yes
+
+    def number(self, learners, key, bits):
+        node = 1
+        for _ in range(bits):
+            node = node << 1 | self.decide(learners, (key, node))
+        return node - (1 << bits)
+
+
+def arithmetic(reader, count, width, params):
+    raw, coder, learners, tokens = reader.section().rest(), RangeCoder(reader), {}, []
+    last = second = 0
+    for _ in range(count):
+        token = coder.number(learners, last + second, 8) if coder.decide(learners, ("any", last + second)) else 0
+        tokens.append(token)
+        last, second = min(token.bit_length(), 6), last
+    return untoken(tokens, raw, width)
+
+
+def residual(reader, count, width, params):
+    raw, coder, learners, codes = Bits(reader.section().rest()), RangeCoder(reader), {}, []
+    for _ in range(count):
+        length = coder.number(learners, "length", 7)
+        require(length <= width, "a number too long")
+        negative = length and coder.decide(learners, "negative")
+        size = 1 << length - 1 | raw.get(length - 1) if length else 0
+        codes.append(-size if negative else size)
+    raw.expect_end()
+    return codes
+
+
 def raw_codes(reader, count, width, params):
     size = reader.get("B")
     require(size in (1, 2, 4, 8) and 8 * size <= width, "impossible size")
@@ -700,6 +768,93 @@ def block_lorenzo(values, batch, index, extents, strides, order, dtype, P):
     if order == 1:
         return P(last + P(h(0) - h(1)))
     return P(P(P(P(2) * last) - second) + P(P(h(0) - P(P(2) * h(1))) + h(2)))
+
+
+WALKERS = {"interp", "composite", "regression", "pattern", "cross"}
+
+
+def half_up(x):
+    down = np.floor(x)
+    return int(down) if x - down < 0.5 else int(down + 1)
+
+
+def pattern_walk(codes, side):
+    n, m = side.varint(), side.varint()
+    require(0 < n <= 1024 and 0 < m <= 1024, "impossible pattern")
+    bits, values = Bits(side.rest()), []
+    while len(values) + n * m <= len(codes):
+        w, which, pattern, scales = bits.get(6), 0, [0] * n, [0] * m
+        require(w <= 40, "a pattern of too many bits")
+        if w:
+            which = bits.get((m - 1).bit_length())
+            pattern = [unzigzag(bits.get(w + 1)) for _ in range(n)]
+            scales = [1 << w if s == which else unzigzag(bits.get(w + 2)) for s in range(m)]
+        for s in range(m):
+            for k in range(n):
+                p = np.float64(scales[s]) * np.float64(pattern[k]) * 2.0**-w
+                values.append(codes[len(values)] + half_up(p))
+    bits.expect_end()
+    return values + codes[len(values) :]
+
+
+def cross_walk(next_code, size, params, side):
+    """Blocks of integers as crosses; values in their places."""
+    rows, columns = params["rows"], params["columns"]
+    values, before = [0] * size, 0.0
+    edge = lambda count: round(count**0.5) if round(count**0.5) ** 2 == count else 0
+    twin = lambda i, n: i % n * n + i // n
+
+    def magnitude(x):
+        if not x >= 1:
+            return 0
+        mantissa, exponent = np.frexp(x)
+        return 2 * (int(exponent) - 1) + (2 * float(mantissa) >= float.fromhex("0x1.6a09e667f3bcdp0")) + 1
+
+    octaves = lambda x: min(magnitude(x), 140) // 2
+    for first in range(0, size - rows * columns + 1, rows * columns):
+        flags, count = side.get("B"), side.get("B")
+        n, m = edge(rows) if flags & 1 else 0, edge(columns) if flags & 2 else 0
+        pivots = list(zip(bytes(side.take(count)), bytes(side.take(count))))
+        own_rows = [i for i in range(rows) if not n or i <= twin(i, n)]
+        own_columns = [j for j in range(columns) if not m or j <= twin(j, m)]
+        S, known = np.zeros((rows, columns)), np.zeros((rows, columns), bool)
+        row_size, column_size = np.zeros(columns), np.zeros(rows)
+
+        def visit(i, j, context, p=None):
+            if not known[i, j]:
+                known[i, j] = True
+                values[first + i * columns + j] = next_code(context) + (half_up(S[i, j]) if p is None else p)
+
+        at = lambda i, j: float(values[first + i * columns + j])
+        for number, (i, j) in enumerate(pivots):
+            visit(i, j, 184 + octaves(before))
+            pivot = at(i, j) - S[i, j]
+            before = abs(pivot)
+            context = lambda w: 112 + octaves(before) if number == 0 else 8 + min(magnitude(w * before), 100)
+            for k in own_columns:
+                visit(i, k, context(row_size[k]))
+            for k in own_rows:
+                visit(k, j, context(column_size[k]))
+            r = {k: at(i, k) - S[i, k] for k in own_columns}
+            c = {k: at(k, j) - S[k, j] for k in own_rows}
+            if pivot == 0:
+                continue
+            for k in own_columns:
+                row_size[k] = 0.5 * (row_size[k] + abs(r[k]) / before)
+            for k in own_rows:
+                column_size[k] = 0.5 * (column_size[k] + abs(c[k]) / before)
+                for l in own_columns:
+                    S[k, l] += c[k] / pivot * r[l]
+        for i in own_rows:
+            for j in own_columns:
+                visit(i, j, 1)
+        for i in range(rows):
+            for j in range(columns):
+                k, l = min(i, twin(i, n)) if n else i, min(j, twin(j, m)) if m else j
+                visit(i, j, 0, values[first + k * columns + l])
+    for i in range(size - size % (rows * columns), size):
+        values[i] = next_code(1)
+    return values
 
 
 def interp_walk(codes, shape, params, grid_at, bound, dtype, exact):
@@ -1161,7 +1316,8 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
     side = Reader(zstd(notes) if notes else b"")
     exact = read_patches(reader.section(), dtype, size)
     encoder = next((n for n in names if n in ENCODERS), "raw")
-    decoder = {"huffman": huffman, "adaptive": adaptive, "rans": rans, "pack": pack, "fixed": fixed, "raw": raw_codes}[encoder]
+    decoder = {"huffman": huffman, "adaptive": adaptive, "rans": rans, "pack": pack, "fixed": fixed, "raw": raw_codes, "fixed-huffman": fixed_huffman, "arithmetic": arithmetic,
+               "residual": residual}[encoder]
     quantizer = next((n for n in names if n in QUANTIZERS), None)
     grid_at = lambda e: {"linear": Linear, "exact": Exact}[quantizer or "exact"](dtype, e, dict(stages).get(quantizer))
     grid, predictor = grid_at(bound), next((n for n in names if n in PREDICTORS), None)
@@ -1176,6 +1332,30 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
         with np.errstate(all="ignore"):
             values = Pyramid(shape, dict(stages)[predictor], side, grid_at, bound, dtype, next_code, patches).run()
         reader.expect_end()
+        return values
+    if predictor in WALKERS and not (quantizer and names.index(predictor) < names.index(quantizer)):
+        # behind the quantizer: the walk is over its codes, without loss
+        integer = "i64" if width == 64 else "i32"
+        patches = side.section()
+        far = {first + i: bits for first, count, bits in (read_list(patches, integer, size) if len(patches.data) else []) for i in range(count)}
+        whole = lambda e: Linear(integer, 0.0, DEFAULTS["linear"])
+        params = dict(stages)[predictor]
+        if predictor == "cross":
+            source = Rans(reader, size, width).next if encoder == "rans" else iter(decoder(reader, size, width, dict(stages).get(encoder, {})))
+            integers = cross_walk(source if encoder == "rans" else lambda context: next(source), size, params, side)
+        else:
+            walked = decoder(reader, size, width, dict(stages).get(encoder, {}))
+            with np.errstate(all="ignore"):
+                if predictor == "pattern":
+                    integers = pattern_walk(walked, side)
+                elif predictor == "interp":
+                    integers = [signed(v, width) for v in (interp_walk(walked, shape, params, whole, 0.0, integer, far) if size else [])]
+                else:
+                    integers = [signed(v, width) for v in composite_walk(walked, shape, params, whole(0), integer, far, -(1 << width - 1), side)]
+        reader.expect_end()
+        side.expect_end()
+        values = [grid.recover(0.0 if dtype in FLOATS and quantizer == "linear" else None, q) for q in integers]
+        apply_patches(exact, values)
         return values
     codes = decoder(reader, size, width, dict(stages).get(encoder, {}))
     reader.expect_end()

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "leeway/quality/compare.h"
+#include "leeway/quality/choose.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
 
@@ -42,7 +43,7 @@ struct Bench {
       row.name = recipe;
       row.options.recipe = recipe;
       row.options.bound = bound.bound();
-      parse_recipe(recipe);
+      check_recipe(recipe);
       row.options.execution.threads = work.threads > 0 ? work.threads : available_cores();
       rows.push_back(std::move(row));
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/quality/choose.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/output_file.h"
@@ -23,7 +24,7 @@ struct Compress {
     if (!container || bound.any()) options.bound = bound.bound();
     if (!recipe.empty()) options.recipe = recipe;
     if (!preset.empty()) options.recipe = preset;
-    parse_recipe(options.recipe);  // before any file is touched
+    check_recipe(options.recipe);  // before any file is touched
     options.fills = fills;
     options.detect_fills = !no_detect;
     if (!chunk.empty()) options.chunk = parse_shape(chunk);

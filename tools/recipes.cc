@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verbs `recipes` and `stages`: what there is, from the library's own tables.
+#include "leeway/quality/choose.h"
 #include "tools/cli.h"
 
 namespace leeway::cli {
@@ -13,8 +14,14 @@ void add_recipes(CLI::App& verb) {
       if (*json)
         list.push_back({{"name", named.name}, {"recipe", named.recipe}, {"about", named.about}});
       else
-        fmt::print("{:<12}{}{}\n{:<12}{}\n", named.name, named.about,
+        fmt::print("{:<16}{}{}\n{:<16}{}\n", named.name, named.about,
                    named.name == kDefaultRecipe ? " (default)" : "", "", named.recipe);
+    }
+    for (const NamedChoice& choice : named_choices()) {
+      if (*json)
+        list.push_back({{"name", choice.name}, {"recipe", nullptr}, {"about", choice.about}});
+      else
+        fmt::print("{:<16}{}\n{:<16}chosen for each array\n", choice.name, choice.about, "");
     }
     if (*json)
       fmt::print("{}\n", list.dump(2));

@@ -425,6 +425,7 @@ Shape default_chunk(const Shape& shape, u64 values) {
   std::array<u64, kMaxRank> extents{};
   for (size_t axis = 0; axis < shape.rank(); ++axis) extents[axis] = std::max<u64>(shape[axis], 1);
   const std::span<u64> used = std::span(extents).first(shape.rank());
+  if (shape.rank() == 1) used[0] = std::min(used[0], values);  // a list: stages may count on it
   while (Shape(std::span<const u64>(used)).size() > values) {
     // The slowest of equals. Long rows are good for the memory, so the last axis counts half, and
     // a short one nothing.

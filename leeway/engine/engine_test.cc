@@ -89,8 +89,9 @@ void expect_previews(const Shape& shape, const std::string& recipe, const Shape&
 }
 
 TEST(Preview, HasTheValuesOfTheWhole) {
-  for (const char* recipe : {"small", "smallest", "balanced", "fast", "sz3-interp",
-                             "pyramid:frozen=1+linear+rans", "pyramid+linear+huffman"}) {
+  for (const char* recipe :
+       {"small", "smallest", "balanced", "fast", "sz3-interp", "pyramid:frozen=1+linear+rans",
+        "pyramid+linear+huffman", "linear+pyramid+rans"}) {
     expect_previews<float>({50, 40, 37}, recipe, {});
     expect_previews<float>({50, 40, 37}, recipe, {50, 21, 19});
   }

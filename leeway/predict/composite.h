@@ -15,6 +15,7 @@
 #include <map>
 #include <vector>
 
+#include "leeway/core/bits.h"
 #include "leeway/core/choices.h"
 #include "leeway/core/number.h"
 #include "leeway/core/stage.h"
@@ -355,7 +356,7 @@ class BlockWalk {
         i64 before = 0;
         for (const Numbers& numbers : kept_[which]) {
           const i64 d = numbers[t] - std::exchange(before, numbers[t]);
-          notes_.put_varint(u64(d) << 1 ^ u64(d >> 63));
+          notes_.put_varint(zigzag(d));
         }
       }
   }
@@ -369,8 +370,7 @@ class BlockWalk {
       for (size_t t = 0; t < terms_of(which); ++t) {
         u64 before = 0;
         for (Numbers& numbers : kept_[which]) {
-          const u64 z = notes_.get_varint();
-          before += z >> 1 ^ (u64(0) - (z & 1));
+          before += u64(unzigzag(notes_.get_varint()));
           numbers[t] = i64(before);
         }
       }

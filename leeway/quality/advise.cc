@@ -21,8 +21,13 @@ Box middle(const Shape& shape, u64 most) {
   return box;
 }
 
-// Limits that refer to the range of all values, as absolute ones.
-Bound resolved(const View& array, const CompressOptions& options) {
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Bound absolute_limits(const View& array, const CompressOptions& options) {
   if (!options.bound.has(BoundKind::rel)) return options.bound;
   const Range range = value_range(array, options).value_or(Range{});
   Bound bound;
@@ -37,18 +42,12 @@ Bound resolved(const View& array, const CompressOptions& options) {
   return bound;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
-
 std::vector<Advice> advise(const View& array, const CompressOptions& options,
                            std::vector<std::string> recipes, u64 sample) {
   if (recipes.empty()) recipes = presets();
   if (array.shape.size() == 0) fail_argument("the array is empty");
   CompressOptions trial = options;
-  trial.bound = resolved(array, options);
+  trial.bound = absolute_limits(array, options);
   const View part = array.part(middle(array.shape, std::max<u64>(sample, 1)));
   const double bytes = double(part.shape.size()) * double(size_of(part.dtype));
   DecompressOptions reading;

@@ -24,6 +24,9 @@ LEEWAY_EXPORT std::vector<Advice> advise(const View& array, const CompressOption
                                          std::vector<std::string> recipes = {},
                                          u64 sample = u64(1) << 22);
 
+// The limits of the options; those that refer to the range of the values as absolute ones.
+LEEWAY_EXPORT Bound absolute_limits(const View& array, const CompressOptions& options);
+
 // The names of the presets, fastest first.
 LEEWAY_EXPORT std::vector<std::string> presets();
 

@@ -4,11 +4,14 @@
 #pragma once
 
 #include "leeway/encode/adaptive.h"
+#include "leeway/encode/arithmetic.h"
 #include "leeway/encode/fixed.h"
+#include "leeway/encode/fixed_huffman.h"
 #include "leeway/encode/huffman.h"
 #include "leeway/encode/pack.h"
 #include "leeway/encode/rans.h"
 #include "leeway/encode/raw.h"
+#include "leeway/encode/residual.h"
 #include "leeway/lossless/deflate.h"
 #include "leeway/lossless/lz4.h"
 #include "leeway/lossless/shuffle.h"
@@ -16,9 +19,11 @@
 #include "leeway/lossless/zstd.h"
 #include "leeway/predict/blocks.h"
 #include "leeway/predict/composite.h"
+#include "leeway/predict/cross.h"
 #include "leeway/predict/ghost.h"
 #include "leeway/predict/interp.h"
 #include "leeway/predict/lorenzo.h"
+#include "leeway/predict/pattern.h"
 #include "leeway/predict/pyramid.h"
 #include "leeway/predict/regression.h"
 #include "leeway/predict/wavefront.h"
@@ -33,9 +38,11 @@ template <class... S>
 struct List {};
 
 using Preprocessors = List<Log, Transpose>;
-using Predictors = List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost, Composite, Regression>;
+using Predictors =
+    List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost, Composite, Regression, Pattern, Cross>;
 using Quantizers = List<Linear, Exact>;
-using Encoders = List<Huffman, Adaptive, Rans, Pack, Fixed, Raw>;
+using Encoders =
+    List<Huffman, Adaptive, Rans, Pack, Fixed, FixedHuffman, Arithmetic, Residual, Raw>;
 using LosslessStages = List<Zstd, Deflate, Lz4, Shuffle, Store>;
 
 template <class... A, class... B>

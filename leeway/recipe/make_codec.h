@@ -9,7 +9,8 @@ namespace leeway {
 
 template <class T, class P, class Q>
 constexpr bool fits_together() {
-  if constexpr (requires { P::kFloatingOnly; } && !is_floating<T>)
+  if constexpr ((requires { P::kFloatingOnly; } && !is_floating<T>) ||
+                requires { P::kBehindQuantizer; })
     return false;
   else if constexpr (requires { P::kNeedsStep; })
     return requires(const Q q) { q.template at<T>(1.0).step; };
@@ -51,8 +52,10 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
       if (feedback) {
         if constexpr (FeedbackPredictor<P, T> && fits_together<T, P, Q>())
           transform = std::make_unique<Feedback<T, P, Q>>(p, q);
-      } else {
-        if constexpr (IntegerPredictor<P>) transform = std::make_unique<Dual<T, Q, P>>(q, p);
+      } else if constexpr (IntegerPredictor<P>) {
+        transform = std::make_unique<Dual<T, Q, P>>(q, p);
+      } else if constexpr (FeedbackPredictor<P, Code<T>> && !requires { P::kFloatingOnly; }) {
+        transform = std::make_unique<Walked<T, Q, P>>(q, p);
       }
     });
   });

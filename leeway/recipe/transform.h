@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "leeway/core/stage.h"
+#include "leeway/quantize/linear.h"
 #include "leeway/recipe/visitors.h"
 
 namespace leeway {
@@ -247,6 +248,48 @@ class Feedback final : public Transform<T> {
 
   P predictor_;
   Q quantizer_;
+};
+
+// Quantize, then walk over the integers, without loss: predictors that visit values do so here,
+// too. What they decide on their way is theirs to decide, for the values do not depend on it.
+template <class T, class Q, class P>
+class Walked final : public Transform<T> {
+ public:
+  Walked(Q quantizer, P predictor)
+      : quantizer_(std::move(quantizer)), on_integers_(std::move(predictor), Linear()) {}
+
+  double forward(const View& source, Field<T> field, double bound, std::span<const u8>,
+                 CodeSink<Code<T>>& sink, Patches<T>& exact, Writer& side) const override {
+    if (!is_in_place(source, field)) gather(source, field.data);
+    Buffer<Code<T>> codes(field.size());
+    const double max_error =
+        quantizer_.template at<T>(bound).quantize(field.values(), std::span(codes), exact);
+    Patches<Code<T>> far;  // integers without a code
+    Writer notes, patches;
+    const Field<Code<T>> integers{codes.data(), field.shape};
+    on_integers_.forward(view_of(codes.data(), field.shape), integers, 0, {}, sink, far, notes);
+    if (far.count() > 0) far.write(patches);
+    side.put_section(patches.bytes());
+    side.put_bytes(notes.bytes());
+    return max_error;
+  }
+  void backward(Field<T> field, double bound, CodeSource<Code<T>>& source, const Patches<T>& exact,
+                Reader& side, size_t last_level) const override {
+    Buffer<Code<T>> codes(field.size());
+    if (last_level > 0) std::ranges::fill(codes, Code<T>(0));  // not all will be there
+    Reader patches(side.take_section());
+    Patches<Code<T>> far;
+    if (patches.remaining() > 0) far = Patches<Code<T>>::read(patches, field.size());
+    patches.expect_end();
+    on_integers_.backward({codes.data(), field.shape}, 0, source, far, side, last_level);
+    quantizer_.template at<T>(bound).recover(std::span<const Code<T>>(codes), field.values());
+    exact.apply(field.values());
+  }
+  u64 chunk_values() const override { return preferred_chunk<P>(0); }
+
+ private:
+  Q quantizer_;
+  Feedback<Code<T>, P, Linear> on_integers_;
 };
 
 // The predictor that is not there: every value is predicted as 0.

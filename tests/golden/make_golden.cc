@@ -165,5 +165,13 @@ int main(int argc, char** argv) {
   make<float>(folder, "transpose:order=312+pyramid+linear+rans", {7, 8, 9}, coarse, true);
   make<double>(folder, "transpose+linear+lorenzo:axes=1+huffman", {7, 8, 9}, coarse, true);
   make<float>(folder, "small", {30, 40}, Bound::pointwise(0.01), true);
+  for (const char* recipe : {"sz-pastri", "sz-pastri-zstd", "sz3-pastri", "eri", "fpzip-like"})
+    make<double>(folder, recipe, {4000}, coarse, true);
+  make<float>(folder, "linear+cross:rows=9,columns=16+rans", {30, 40}, coarse, false);
+  make<i16>(folder, "linear+cross:rows=4,columns=5+huffman", {30, 11}, Bound::abs(1), false);
+  make<float>(folder, "linear+pattern:size=5,count=7+arithmetic", {30, 40}, coarse, true);
+  make<u8>(folder, "linear+residual", {30, 40}, Bound::abs(1), false);
+  make<float>(folder, "linear+interp+arithmetic", {9, 10, 11}, coarse, true);
+  make<double>(folder, "linear+composite:degree=2+huffman", {9, 10, 11}, Bound::abs(4), true);
   return 0;
 }
