@@ -80,12 +80,16 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   Header header;
   header.dtype = dtype;
   header.shape = shape;
-  header.chunk =
-      options.chunk.rank() ? options.chunk : default_chunk(shape, made.codec->chunk_values());
+  header.chunk = options.chunk.rank()
+                     ? options.chunk
+                     : default_chunk(shape, wanted_chunk(options, made.codec->chunk_values()));
   header.bound = options.bound;
   header.recipe = made.recipe;
   // Up to four fill values may be found on either side.
   header.fills.resize(options.fills.size() + options.fill_bits.size() + 8);
+  header.regions = options.regions;
+  if (options.bounds.data)
+    header.regions.resize(header.regions.size() + size_t(header.grid().size()), {{{}, shape}, 0});
   Writer out;
   write(header, out);
   write(Tail{}, out);

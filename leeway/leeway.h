@@ -78,6 +78,12 @@ LEEWAY_API const char* leeway_message(const leeway_context* context);
  * part of each value, stands alone. */
 LEEWAY_API leeway_status leeway_set_bound(leeway_context* context, const char* kind, double value);
 LEEWAY_API void leeway_clear_bounds(leeway_context* context);
+/* A smaller absolute bound, 0: no loss, in the part of the arrays to come that begins at `first`
+ * and has these extents; `rank` numbers each. */
+LEEWAY_API leeway_status leeway_add_region_bound(leeway_context* context, uint32_t rank,
+                                                 const uint64_t* first, const uint64_t* extents,
+                                                 double bound);
+LEEWAY_API void leeway_clear_region_bounds(leeway_context* context);
 /* The name of a preset or system, or a recipe; "balanced" is the default. */
 LEEWAY_API leeway_status leeway_set_recipe(leeway_context* context, const char* recipe);
 /* Declares a value that stands for "nothing here": kept exactly, left out of the range. */

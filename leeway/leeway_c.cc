@@ -127,6 +127,24 @@ leeway_status leeway_set_bound(leeway_context* context, const char* kind, double
 void leeway_clear_bounds(leeway_context* context) {
   if (context) context->options.bound = {};
 }
+leeway_status leeway_add_region_bound(leeway_context* context, uint32_t rank, const uint64_t* first,
+                                      const uint64_t* extents, double bound) {
+  return guarded(context, [&] {
+    if (rank > leeway::kMaxRank) leeway::fail_argument("a region has too many axes");
+    if (rank > 0) {
+      require(first, "no first index of the region given");
+      require(extents, "no extents of the region given");
+    }
+    leeway::RegionBound region;
+    std::copy_n(first, rank, region.box.first.begin());
+    region.box.shape = leeway::Shape(std::span<const leeway::u64>(extents, rank));
+    region.bound = bound;
+    context->options.regions.push_back(region);
+  });
+}
+void leeway_clear_region_bounds(leeway_context* context) {
+  if (context) context->options.regions.clear();
+}
 leeway_status leeway_set_recipe(leeway_context* context, const char* recipe) {
   return guarded(context, [&] {
     require(recipe, "no recipe given");

@@ -68,10 +68,20 @@ Execution execution_of(unsigned threads) {
   return execution;
 }
 
+// First index, extents, bound.
+using Regions = std::vector<std::tuple<std::vector<u64>, std::vector<u64>, double>>;
+
 nb::bytes compress_array(const InArray& array, const std::string& as, const Limits& limits,
                          const std::string& recipe, const std::vector<double>& fills,
-                         bool detect_fills, const std::vector<u64>& chunk, unsigned threads) {
+                         bool detect_fills, const std::vector<u64>& chunk, unsigned threads,
+                         const Regions& regions, const std::optional<InArray>& bounds) {
   CompressOptions options;
+  for (const auto& [first, extents, bound] : regions) {
+    RegionBound region{{{}, Shape(std::span<const u64>(extents))}, bound};
+    std::ranges::copy(first, region.box.first.begin());
+    options.regions.push_back(region);
+  }
+  if (bounds) options.bounds = view_of_array<const std::byte>(*bounds, "");
   options.bound = bound_of(limits);
   options.recipe = recipe;
   options.fills = fills;
@@ -274,7 +284,8 @@ NB_MODULE(_native, m) {
   using namespace leeway::python;
   nb::register_exception_translator(translate);
   m.def("version", &leeway::version);
-  m.def("compress", &compress_array);
+  m.def("compress", &compress_array, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("bounds").none());
   m.def("compare", &compare_arrays);
   m.def("advise", &advise_array);
   m.def("recipes", &recipes);

@@ -153,6 +153,13 @@ TEST(CApi, ErrorsHaveACodeAndAMessage) {
   EXPECT_EQ(leeway_set_bound(c, "abs", -1), LEEWAY_INVALID_ARGUMENT);
   EXPECT_NE(std::string(leeway_message(c)), "");
   EXPECT_EQ(leeway_set_bound(c, "absolute", 1), LEEWAY_INVALID_ARGUMENT);
+  const uint64_t first[] = {0, 0}, extents[] = {1, 1};
+  EXPECT_EQ(leeway_add_region_bound(c, 2, first, nullptr, 0.1), LEEWAY_INVALID_ARGUMENT);
+  EXPECT_EQ(leeway_add_region_bound(c, 99, first, extents, 0.1), LEEWAY_INVALID_ARGUMENT);
+  EXPECT_EQ(leeway_add_region_bound(c, 2, first, extents, 0.1), LEEWAY_OK);
+  leeway_clear_region_bounds(c);
+  EXPECT_EQ(leeway_set_recipe(c, "auto"), LEEWAY_OK);
+  EXPECT_EQ(leeway_set_recipe(c, "balanced"), LEEWAY_OK);
   EXPECT_EQ(leeway_set_recipe(c, "nonsense"), LEEWAY_INVALID_ARGUMENT);
   EXPECT_EQ(leeway_set_recipe(nullptr, "balanced"), LEEWAY_INVALID_ARGUMENT);
   leeway_info info;

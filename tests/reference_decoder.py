@@ -1420,6 +1420,10 @@ def read_header(reader):
             header["recipe"] = bytes(content.rest()).decode("ascii")
         elif tag & 0x7FFF == 6:
             header["fills"] = list(struct.iter_unpack("<Q", content.rest()))
+        elif tag & 0x7FFF == 7:
+            while content.at < len(content.data):
+                region = extents()
+                header.setdefault("regions", []).append((region, [content.get("Q") for _ in region], content.get("d")))
         else:
             require(not tag & 0x8000, "unknown critical field")
             continue

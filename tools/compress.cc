@@ -3,15 +3,16 @@
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/output_file.h"
+#include "tools/region.h"
 #include "tools/variables.h"
 
 namespace leeway::cli {
 namespace {
 
 struct Compress {
-  std::string input, output, recipe, preset, chunk;
+  std::string input, output, recipe, preset, chunk, bounds;
   std::vector<double> fills;
-  std::vector<std::string> variables;
+  std::vector<std::string> variables, region_bounds;
   bool no_detect = false, force = false, json = false;
   BoundOptions bound;
   ArrayOptions array;
@@ -29,6 +30,8 @@ struct Compress {
     options.detect_fills = !no_detect;
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
+    if (container && (!region_bounds.empty() || !bounds.empty()))
+      fail_argument("--region-bound and --bounds are for raw and .npy files");
     if (container)
       return CompressVariables{*container, output, options, variables, force, json, work.quiet}
           .run();
@@ -38,6 +41,13 @@ struct Compress {
 
     const double start = seconds_now();
     const ArrayFile in = open_array(input, array);
+    for (const std::string& text : region_bounds)
+      options.regions.push_back(parse_region_bound(text, in.view.shape));
+    std::optional<ArrayFile> point_bounds;
+    if (!bounds.empty()) {
+      point_bounds.emplace(open_array(bounds, {}));
+      options.bounds = point_bounds->view;
+    }
     OutputFile out(output_path(), force);
     if (in.file) options.execution.pause = [&] { in.file->let_go(); };
     const CompressReport report =
@@ -103,8 +113,8 @@ struct Compress {
                double(report.input_bytes) / 1e6 / std::max(seconds, 1e-9));
     if (report.abs_bound > 0)
       fmt::print(to, "bound {} {} {} absolute; largest error {}\n", to_string(options.bound),
-                 options.bound.is_by_chunk() ? "at most" : "=", number(report.abs_bound),
-                 number(report.statement.max_error));
+                 options.bound.is_by_chunk() || options.has_regions() ? "at most" : "=",
+                 number(report.abs_bound), number(report.statement.max_error));
     else
       fmt::print(to, "lossless\n");
     if (report.statement.special > 0)
@@ -139,6 +149,16 @@ void add_compress(CLI::App& verb) {
   verb.add_option("--recipe", self->recipe,
                   "stages by name, e.g. linear+lorenzo:order=2+huffman+zstd")
       ->type_name("RECIPE");
+  verb.add_option("--region-bound", self->region_bounds,
+                  "a smaller absolute bound in a part of the array, 0: no loss; may be repeated. "
+                  "e.g. 0:10,:,:=1e-6")
+      ->type_name("REGION=E")
+      ->expected(1)
+      ->take_all();
+  verb.add_option("--bounds", self->bounds,
+                  "absolute bounds value by value: a raw file named like b_100x500.f32, or .npy; "
+                  "infinity where the bound is enough")
+      ->type_name("FILE");
   verb.add_option("--fill", self->fills,
                   "a value that means 'nothing here': kept exactly, not part of the range")
       ->type_name("V")

@@ -17,6 +17,12 @@ Json to_json(const Info& info) {
   json["range"] = {header.min, header.max};
   json["recipe"] = header.recipe;
   json["fill_values"] = fills_text(header.fills, header.dtype);
+  for (const RegionBound& region : header.regions)
+    json["regions"].push_back({{"first", std::vector<u64>(region.box.first.begin(),
+                                                          region.box.first.begin() +
+                                                              std::ptrdiff_t(header.shape.rank()))},
+                               {"shape", json_of(region.box.shape)},
+                               {"bound", region.bound}});
   json["max_error"] = info.statement.max_error;
   json["special_values"] = info.statement.special;
   json["exact_values"] = info.statement.exact;
@@ -62,12 +68,18 @@ void print(const Info& info) {
   report.add("recipe", header.recipe);
   report.add("bound", header.abs_bound > 0
                           ? fmt::format("{} {} {} absolute", to_string(header.bound),
-                                        header.bound.is_by_chunk() ? "at most" : "=",
+                                        header.is_bound_by_chunk() ? "at most" : "=",
                                         number(header.abs_bound))
                           : to_string(header.bound) + " = lossless");
   report.add("largest error", number(info.statement.max_error));
   if (header.min != 0 || header.max != 0)
     report.add("range", fmt::format("{} to {}", number(header.min), number(header.max)));
+  if (!header.regions.empty()) {
+    double least = header.abs_bound;
+    for (const RegionBound& region : header.regions) least = std::min(least, region.bound);
+    report.add("regions", fmt::format("{} with bounds of their own, the smallest {}",
+                                      header.regions.size(), number(least)));
+  }
   if (!header.fills.empty()) report.add("fill values", fills_text(header.fills, header.dtype));
   report.add("special values", std::to_string(info.statement.special));
   report.add("exact values", std::to_string(info.statement.exact));

@@ -40,4 +40,13 @@ Region parse_region(const std::string& text, const Shape& shape) {
   return region;
 }
 
+RegionBound parse_region_bound(const std::string& text, const Shape& shape) {
+  const size_t equals = text.rfind('=');
+  double bound = 0;
+  if (equals == std::string::npos ||
+      !detail::parse_number(std::string_view(text).substr(equals + 1), bound) || !(bound >= 0))
+    fail_argument("'" + text + "' is no region with a bound; write it like 0:10,:,:=1e-6");
+  return {parse_region(text.substr(0, equals), shape).box, bound};
+}
+
 }  // namespace leeway::cli

@@ -12,5 +12,6 @@ struct Region {
   Shape shown;  // without the axes of which one index was asked for
 };
 Region parse_region(const std::string& text, const Shape& shape);
+RegionBound parse_region_bound(const std::string& text, const Shape& shape);  // "0:10,:=1e-6"
 
 }  // namespace leeway::cli

@@ -63,10 +63,14 @@ struct Verify {
     if (stream.header().bound.has(BoundKind::pointwise)) return;  // errors there are absolute
     for (u64 i = 0; i < stream.chunks(); ++i) {
       const FrameHead head = stream.read_head(i);
-      if (head.bound > stream.header().abs_bound || head.max_error > head.bound)
-        finding.complaints.push_back(fmt::format(
-            "chunk {} states the error {} under the bound {}, but the stream allows {}", i,
-            number(head.max_error), number(head.bound), number(stream.header().abs_bound)));
+      double allowed = stream.header().abs_bound;
+      for (const RegionBound& region : stream.header().regions)
+        if (overlap(region.box, stream.header().chunk_box(i)))
+          allowed = std::min(allowed, region.bound);
+      if (head.bound > allowed || head.max_error > head.bound)
+        finding.complaints.push_back(
+            fmt::format("chunk {} states the error {} under the bound {}, but the stream allows {}",
+                        i, number(head.max_error), number(head.bound), number(allowed)));
     }
   }
 
@@ -99,6 +103,17 @@ struct Verify {
       complain(fmt::format("the largest error {} exceeds the bound {}", number(finding.max_error),
                            number(header.abs_bound)));
     for (const Limit& limit : header.bound.limits()) check_limit(limit, header, finding, complain);
+    for (const RegionBound& region : header.regions) {
+      if (region.box.shape.size() == 0) continue;
+      Array decoded(header.dtype, region.box.shape);
+      decompress_into(stream, region.box.first, decoded.view());
+      const View part(static_cast<const std::byte*>(decoded.data()), header.dtype,
+                      region.box.shape);
+      const double error = compare(truth.part(region.box), part, header.fills, false).max_abs;
+      if (error > region.bound)
+        complain(fmt::format("the largest error in a region, {}, exceeds its bound {}",
+                             number(error), number(region.bound)));
+    }
     if (finding.max_error > stream.statement()->max_error)
       complain(fmt::format("the largest error {} exceeds the stated {}", number(finding.max_error),
                            number(stream.statement()->max_error)));

@@ -75,6 +75,14 @@ struct Box {
   Shape shape;
 };
 
+inline bool overlap(const Box& a, const Box& b) {
+  for (size_t axis = 0; axis < a.shape.rank(); ++axis)
+    if (a.first[axis] >= b.first[axis] + b.shape[axis] ||
+        b.first[axis] >= a.first[axis] + a.shape[axis])
+      return false;
+  return true;
+}
+
 // An array as a table: its slowest axis by all others together; one row if it has fewer than two.
 struct Table {
   u64 rows = 1, length = 0;

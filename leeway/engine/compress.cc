@@ -190,6 +190,13 @@ class Compression {
     return bytes;
   }
 
+  // Where a region asks for less, less.
+  double bound_in(const Box& chunk, double bound) const {
+    for (const RegionBound& region : header_.regions)
+      if (region.bound < bound && overlap(chunk, region.box)) bound = usable(region.bound);
+    return bound;
+  }
+
   // Chunks are made in groups that stand one behind the other.
   u64 groups(const Round& round) const { return (round.end - round.first + group_ - 1) / group_; }
   u64 group_begin(const Round& round, u64 index) const {
@@ -201,8 +208,9 @@ class Compression {
     const u64 first = group_begin(round, index), end = group_begin(round, index + 1);
     frames.reserve(size_t((end - first) * header_.chunk.size() * size_of(view_.dtype) / 3 + 4096));
     for (u64 ordinal = first; ordinal < end; ++ordinal)
-      heads_[size_t(ordinal)] = compress_chunk(codec_, round.bound, mask_, ordinal,
-                                               view_.part(header_.chunk_box(ordinal)), frames);
+      heads_[size_t(ordinal)] =
+          compress_chunk(codec_, bound_in(header_.chunk_box(ordinal), round.bound), mask_, ordinal,
+                         view_.part(header_.chunk_box(ordinal)), frames);
     return frames;
   }
   void done_with_group(const Round& round, u64 index) {
@@ -421,6 +429,12 @@ Shape checked_chunk(const Shape& chunk, const Shape& shape, u64 values) {
 
 }  // namespace
 
+u64 wanted_chunk(const CompressOptions& options, u64 values) {
+  // What a region asks for, chunks around it give as well: smaller ones give less.
+  constexpr u64 kWithRegions = u64(1) << 17;
+  return options.has_regions() ? std::min(values, kWithRegions) : values;
+}
+
 Shape default_chunk(const Shape& shape, u64 values) {
   std::array<u64, kMaxRank> extents{};
   for (size_t axis = 0; axis < shape.rank(); ++axis) extents[axis] = std::max<u64>(shape[axis], 1);
@@ -442,6 +456,46 @@ Shape default_chunk(const Shape& shape, u64 values) {
 
 namespace {
 
+std::vector<RegionBound> checked_regions(const std::vector<RegionBound>& regions,
+                                         const Shape& shape) {
+  for (const RegionBound& region : regions) {
+    if (!(region.bound >= 0 && region.bound <= std::numeric_limits<double>::max()))
+      fail_argument("the bound of a region is a number from 0 (no loss) up");
+    if (region.box.shape.rank() != shape.rank())
+      fail_argument("a region does not have as many axes as the array " + to_string(shape));
+    for (size_t axis = 0; axis < shape.rank(); ++axis)
+      if (region.box.first[axis] > shape[axis] ||
+          region.box.shape[axis] > shape[axis] - region.box.first[axis])
+        fail_argument("a region is outside the array " + to_string(shape));
+  }
+  return regions;
+}
+
+// Every chunk gets the smallest bound of its values.
+void add_smallest_bounds(const View& bounds, Header& header) {
+  if (!(bounds.shape == header.shape) || (bounds.dtype != DType::f32 && bounds.dtype != DType::f64))
+    fail_argument("bounds value by value are f32 or f64 numbers, as many as the array has values");
+  for (u64 i = 0; i < header.grid().size(); ++i) {
+    const Box box = header.chunk_box(i);
+    double least = std::numeric_limits<double>::infinity();
+    for_each_row(bounds.part(box), [&](const std::byte* row, size_t count, std::ptrdiff_t step) {
+      for (; count > 0; --count, row += step) {
+        float narrow;
+        double bound;
+        if (bounds.dtype == DType::f32) {
+          std::memcpy(&narrow, row, sizeof narrow);
+          bound = double(narrow);
+        } else {
+          std::memcpy(&bound, row, sizeof bound);
+        }
+        if (!(bound >= 0)) fail_argument("a bound value by value is negative or not a number");
+        least = std::min(least, bound);
+      }
+    });
+    if (std::isfinite(least)) header.regions.push_back({box, least});
+  }
+}
+
 Header checked_header(const ChunkCodec& codec, const std::string& recipe, const View& view,
                       const CompressOptions& options) {
   if (options.bound.limits().empty())
@@ -456,9 +510,14 @@ Header checked_header(const ChunkCodec& codec, const std::string& recipe, const 
   Header header;
   header.dtype = view.dtype;
   header.shape = view.shape;
-  header.chunk = checked_chunk(options.chunk, view.shape, codec.chunk_values());
+  if (pointwise && options.has_regions())
+    fail_argument("a pointwise bound stands alone, without bounds of regions");
+  header.chunk =
+      checked_chunk(options.chunk, view.shape, wanted_chunk(options, codec.chunk_values()));
   header.bound = options.bound;
   header.recipe = recipe;
+  header.regions = checked_regions(options.regions, view.shape);
+  if (options.bounds.data) add_smallest_bounds(options.bounds, header);
   return header;
 }
 

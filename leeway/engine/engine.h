@@ -43,7 +43,14 @@ struct CompressOptions {
   std::vector<u64> fill_bits;  // the same as bit patterns, for integers that no double holds
   bool detect_fills = true;
   Shape chunk;  // rank 0: chosen from the array's shape
+  // Where errors must be smaller than `bound` allows.
+  std::vector<RegionBound> regions;
+  // The same value by value: f32 or f64, of the array's shape; infinity: as `bound` says. No data:
+  // everywhere.
+  View bounds;
   Execution execution;
+
+  bool has_regions() const { return !regions.empty() || bounds.data; }
 };
 
 // The lowest and the highest value that is neither special nor a fill value: the range that
@@ -125,5 +132,7 @@ LEEWAY_EXPORT UpdateReport update_with(const CodecMaker& maker, ByteStore& strea
 // The chunk shape for an array: halves the longest axis until a chunk has at most so many values.
 // Rows stay long.
 LEEWAY_EXPORT Shape default_chunk(const Shape& shape, u64 values);
+// How many values a chunk should have, if the codec would like so many.
+LEEWAY_EXPORT u64 wanted_chunk(const CompressOptions& options, u64 values);
 
 }  // namespace leeway

@@ -167,6 +167,79 @@ TEST(Engine, TheStreamStatesTheLargestError) {
   }
 }
 
+// Errors of a box of a 2-D array.
+double largest_error(const std::vector<float>& a, std::span<const float> b, const Shape& shape,
+                     const Box& box) {
+  double largest = 0;
+  for_each_outer(box.shape, 0, [&](const Index& at) {
+    const size_t i = size_t((box.first[0] + at[0]) * shape[1] + box.first[1] + at[1]);
+    largest = std::max(largest, std::abs(double(a[i]) - double(b[i])));
+  });
+  return largest;
+}
+
+TEST(Regions, KeepTheirOwnBounds) {
+  const Shape shape{300, 400};
+  const auto values = make_field<float>(shape, Texture::noise);
+  for (const std::string recipe : {"balanced", "small", "fast", "sz3-lr"}) {
+    auto options = options_for<float>(Bound::rel(1e-1), recipe);
+    const size_t plain = compress(values.data(), shape, options).size();
+    options.regions = {{{{10, 20}, {50, 60}}, 1e-4}, {{{290, 390}, {10, 10}}, 0}};
+    options.chunk = {64, 64};
+    const Bytes stream = check_round_trip(values, shape, options);
+    const Array decoded = decompress(stream);
+    for (const RegionBound& region : options.regions)
+      EXPECT_LE(largest_error(values, decoded.as<float>(), shape, region.box), region.bound);
+    EXPECT_GT(largest_error(values, decoded.as<float>(), shape, {{128, 128}, {64, 64}}), 1e-2);
+    EXPECT_GT(stream.size(), plain);
+    EXPECT_EQ(inspect(stream).header.regions.size(), 2u);
+    // What is written later keeps them, too.
+    Bytes updated = stream;
+    MemoryStore store(updated);
+    std::vector<float> others(100, 0.123f);
+    update(store, {15, 25}, view_of(others.data(), {10, 10}));
+    const Array after = decompress(updated);
+    EXPECT_NEAR(after.as<float>()[15 * 400 + 25], 0.123f, 1e-4);
+  }
+}
+
+TEST(Regions, ValueByValue) {
+  const Shape shape{200, 300};
+  const auto values = make_field<float>(shape, Texture::noise);
+  std::vector<float> bounds(values.size(), std::numeric_limits<float>::infinity());
+  bounds[150 * 300 + 250] = 1e-5f;
+  auto options = options_for<float>(Bound::abs(0.1), "balanced");
+  options.chunk = {50, 50};
+  options.bounds = view_of(bounds.data(), shape);
+  const Bytes stream = check_round_trip(values, shape, options);
+  ASSERT_EQ(inspect(stream).header.regions.size(), 1u);
+  const Array decoded = decompress(stream);
+  EXPECT_LE(largest_error(values, decoded.as<float>(), shape, {{150, 250}, {50, 50}}), 1e-5);
+  EXPECT_GT(largest_error(values, decoded.as<float>(), shape, {{0, 0}, {50, 50}}), 1e-2);
+  // Where memory is given, too.
+  Bytes memory(size_t(max_compressed_size(DType::f32, shape, options)));
+  EXPECT_EQ(compress_into(view_of(values.data(), shape), options, memory).output_bytes,
+            stream.size());
+  bounds[0] = -1;
+  EXPECT_THROW(compress(values.data(), shape, options), Error);
+}
+
+TEST(Regions, RefuseWhatMakesNoSense) {
+  const std::vector<float> values(100);
+  const Shape shape{10, 10};
+  const auto attempt = [&](const RegionBound& region, const Bound& bound) {
+    auto options = options_for<float>(bound, "balanced");
+    options.regions = {region};
+    compress(values.data(), shape, options);
+  };
+  EXPECT_NO_THROW(attempt({{{0, 0}, {10, 10}}, 0.1}, Bound::abs(1)));
+  EXPECT_THROW(attempt({{{0, 5}, {10, 6}}, 0.1}, Bound::abs(1)), Error);
+  EXPECT_THROW(attempt({{{0, ~u64(0)}, {10, 2}}, 0.1}, Bound::abs(1)), Error);
+  EXPECT_THROW(attempt({{{0}, {10}}, 0.1}, Bound::abs(1)), Error);
+  EXPECT_THROW(attempt({{{0, 0}, {10, 10}}, -0.1}, Bound::abs(1)), Error);
+  EXPECT_THROW(attempt({{{0, 0}, {10, 10}}, 0.1}, Bound::pointwise(1e-3)), Error);
+}
+
 TEST(Engine, HopelessBoundsFallBackToLossless) {
   const Shape shape{5000};
   const auto values = make_field<float>(shape, Texture::noise);

@@ -30,7 +30,7 @@ class Replacement {
     if (in_part) decompress_chunk(codec_, stream_, ordinal, true, storage.data());
     copy(values_.part(in_region), whole.part(in_box));
     const double bound =
-        header.bound.is_by_chunk() ? stream_.read_head(ordinal).bound : header.abs_bound;
+        header.is_bound_by_chunk() ? stream_.read_head(ordinal).bound : header.abs_bound;
     FrameHead head = compress_chunk(codec_, bound, mask_, ordinal,
                                     View(whole.data, whole.dtype, whole.shape), frame);
     if (in_part) {

@@ -16,7 +16,15 @@ constexpr std::array<u8, 4> kTailMagic = {'L', 'W', 'Y', 't'};
 constexpr std::array<u8, 8> kEndMagic = {'L', 'W', 'Y', 'e', 'n', 'd', '\r', '\n'};
 
 // Tags of the header's fields. A reader skips tags it does not know, unless they are critical.
-enum class Tag : u16 { field = 1, chunk = 2, bound = 3, resolved = 4, recipe = 5, fills = 6 };
+enum class Tag : u16 {
+  field = 1,
+  chunk = 2,
+  bound = 3,
+  resolved = 4,
+  recipe = 5,
+  fills = 6,
+  regions = 7
+};
 constexpr u16 kCritical = 0x8000;
 
 template <class F>
@@ -81,6 +89,14 @@ Bound get_bound(Reader& in) {
   return bound;
 }
 
+RegionBound get_region(Reader& in) {
+  RegionBound region;
+  region.box.shape = get_extents(in);
+  in.get_array(std::span(region.box.first.data(), region.box.shape.rank()));
+  region.bound = get_nonnegative(in);
+  return region;
+}
+
 void get_field(Tag tag, Reader& in, Header& header) {
   switch (tag) {
     case Tag::field: {
@@ -110,6 +126,9 @@ void get_field(Tag tag, Reader& in, Header& header) {
     case Tag::fills:
       while (in.remaining() > 0) header.fills.push_back(in.get<u64>());
       break;
+    case Tag::regions:
+      while (in.remaining() > 0) header.regions.push_back(get_region(in));
+      break;
   }
   in.expect_end();
 }
@@ -121,6 +140,13 @@ void check(const Header& header) {
       fail_corrupt("impossible chunk shape");
   if (header.chunk.size() > kMaxChunkValues) fail_corrupt("chunks are too large");
   if (header.recipe.empty()) fail_corrupt("no recipe");
+  for (const RegionBound& region : header.regions) {
+    bool fits = region.box.shape.rank() == header.shape.rank();
+    for (size_t axis = 0; fits && axis < header.shape.rank(); ++axis)
+      fits = region.box.first[axis] <= header.shape[axis] &&
+             region.box.shape[axis] <= header.shape[axis] - region.box.first[axis];
+    if (!fits) fail_corrupt("a region outside the array");
+  }
 }
 
 }  // namespace
@@ -166,6 +192,14 @@ void write(const Header& header, Writer& out) {
   if (!header.fills.empty())
     put_field(body, Tag::fills,
               [&](Writer& content) { content.put_array(std::span(header.fills)); });
+  if (!header.regions.empty())
+    put_field(body, Tag::regions, [&](Writer& content) {
+      for (const RegionBound& region : header.regions) {
+        put_extents(content, region.box.shape);
+        content.put_array(std::span<const u64>(region.box.first.data(), region.box.shape.rank()));
+        content.put(region.bound);
+      }
+    });
 
   Writer all;
   all.put(kMagic);
@@ -203,7 +237,7 @@ Header read_header(ByteView bytes) {
     body.get<u16>();
     Reader content(body.take(body.get<u32>()));
     const u16 number = tag & u16(~kCritical);
-    if (number >= u16(Tag::field) && number <= u16(Tag::fills)) {
+    if (number >= u16(Tag::field) && number <= u16(Tag::regions)) {
       if (seen >> number & 1) fail_corrupt("a header field stands twice");
       seen |= 1u << number;
       get_field(Tag(number), content, header);

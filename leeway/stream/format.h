@@ -18,6 +18,12 @@ namespace leeway {
 inline constexpr u16 kFormatVersion = 1;
 inline constexpr u64 kMaxChunkValues = u64(1) << 24;
 
+// A part of the array where errors must be smaller. All of a chunk that it touches has its bound.
+struct RegionBound {
+  Box box;
+  double bound = 0;  // absolute; 0: no loss
+};
+
 struct Header {
   DType dtype = DType::f32;
   Shape shape, chunk;
@@ -26,10 +32,13 @@ struct Header {
   double min = 0, max = 0;  // of the finite values that are no fill values; 0 if not looked for
   std::string recipe;
   std::vector<u64> fills;  // bit patterns, zero-extended
+  std::vector<RegionBound> regions;
 
   // Chunks are numbered in row-major order of the grid that they form.
   Shape grid() const;
   Box chunk_box(u64 ordinal) const;
+  // Whether frames have bounds of their own, instead of the absolute one.
+  bool is_bound_by_chunk() const { return bound.is_by_chunk() || !regions.empty(); }
 };
 
 // Stands before the payload of a chunk.

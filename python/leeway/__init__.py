@@ -81,6 +81,20 @@ def _open(stream: Stream | _native.Stream) -> _native.Stream:
     return _native.Stream(np.frombuffer(stream, np.uint8))
 
 
+def _box(region: Any, shape: tuple[int, ...]) -> tuple[list[int], list[int]]:
+    """First index and extents of a region given by slices."""
+    slices = region if isinstance(region, tuple) else (region,)
+    if len(slices) > len(shape) or not all(isinstance(part, slice) and part.step in (None, 1) for part in slices):
+        raise ValueError("a region is a slice of step 1 for each axis")
+    limits = [part.indices(extent) for part, extent in zip((*slices, *[slice(None)] * len(shape)), shape)]
+    return [first for first, _, _ in limits], [max(0, last - first) for first, last, _ in limits]
+
+
+def _bounds(bounds: Any) -> np.ndarray:
+    array = np.asarray(bounds)
+    return np.ascontiguousarray(array, np.float32 if array.dtype == np.float32 else np.float64)
+
+
 def compress(
     array: Any,
     *,
@@ -97,6 +111,8 @@ def compress(
     detect_fills: bool = True,
     chunk: Sequence[int] = (),
     threads: int | None = None,
+    region_bounds: Iterable[tuple[Any, float]] = (),
+    bounds: Any = None,
 ) -> bytes:
     """Compresses an array of integers or floating-point numbers, of any layout and byte order, into a stream.
 
@@ -115,6 +131,9 @@ def compress(
     ratio     the stream has 1/ratio of the array's bytes
     rate      the stream has so many bits for each value
 
+    region_bounds  pairs of a region (a slice, or a tuple of slices, one an axis) and a smaller absolute bound there; 0: no loss
+    bounds         the same value by value: an array of the same shape, infinity where the other bounds are enough
+
     recipe        a preset ("fast", "balanced", "small", "smallest"), or any recipe; see recipes()
     fill          value(s) that mean "nothing here": kept exactly and left out of the range
     detect_fills  whether to look for customary fill values such as 1e20
@@ -126,7 +145,9 @@ def compress(
     values, as_type = _as_array(array)
     fills = [float(fill)] if np.isscalar(fill) else [float(value) for value in fill]
     stream = _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless, ratio, rate, pointwise), recipe, fills, detect_fills,
-                              [int(extent) for extent in chunk], threads or _default_threads())
+                              [int(extent) for extent in chunk], threads or _default_threads(),
+                              [(*_box(region, values.shape), float(bound)) for region, bound in region_bounds],
+                              None if bounds is None else _bounds(bounds))
     asked = min(values.nbytes / ratio if ratio else np.inf, values.size * rate / 8 if rate else np.inf)
     if np.isfinite(asked) and not 0.97 <= len(stream) / max(asked, 1) <= 1.03:
         warnings.warn(f"{asked:.0f} bytes were asked for, the stream has {len(stream)}: no bound in question gives that size",

@@ -467,3 +467,28 @@ def test_model_fpga_prints_the_papers(leeway, field):
     assert leeway.json("model", "fpga", field, "--design", "ceaz", "--lanes", 1)["mb_s"] == pytest.approx(4 * 260, rel=0.01)
     assert leeway.json("model", "fpga", field, "--design", "ghostsz")["mb_s"] > 0
     assert "no design" in leeway.fails(2, "model", "fpga", "--design", "abacus")
+
+
+def test_smaller_bounds_in_regions(leeway, field):
+    leeway("compress", field, "--rel", "1e-2", "--region-bound", "0:10,:,:=1e-5", "--region-bound", "39,49,59=0", "--chunk", "20x20x20", "-o", "a.lwy")
+    leeway("decompress", "a.lwy", "-o", "b.npy")
+    error = np.abs(np.load(leeway.folder / "b.npy").astype("f8") - values_of(leeway, field).reshape(40, 50, 60))
+    assert error[:10].max() <= 1e-5 and error[39, 49, 59] == 0 and error[20:].max() > 1e-3
+    info = leeway.json("inspect", "a.lwy")
+    assert [region["bound"] for region in info["regions"]] == [1e-5, 0]
+    leeway("verify", "a.lwy", "--against", field)
+    bounds = np.full((40, 50, 60), np.inf, "f4")
+    bounds[0, 0, 0] = 1e-6
+    np.save(leeway.folder / "bounds.npy", bounds)
+    leeway("compress", field, "--rel", "1e-2", "--bounds", "bounds.npy", "--chunk", "20x20x20", "-o", "c.lwy")
+    assert os.path.getsize(leeway.folder / "c.lwy") < os.path.getsize(leeway.folder / "a.lwy")
+    leeway.fails(2, "compress", field, "--rel", "1e-2", "--region-bound", "0:41=1", "-o", "d.lwy")
+    leeway.fails(2, "compress", field, "--rel", "1e-2", "--region-bound", "0:4", "-o", "d.lwy")
+
+
+def test_auto_says_what_it_chose(leeway, field):
+    report = leeway.json("compress", field, "--rel", "1e-3", "--recipe", "auto", "-o", "a.lwy")
+    assert report["recipe"] == "pyramid+linear+rans"
+    assert leeway.json("inspect", "a.lwy")["recipe"] == report["recipe"]
+    leeway("verify", "a.lwy", "--against", field)
+    assert "auto" in leeway("recipes")

@@ -41,6 +41,15 @@ std::vector<T> make_values(const Shape& shape, bool special) {
 
 int number = 0;
 
+// A stream and what it decodes to.
+void save_both(const std::string& folder, const std::string& what, const Bytes& stream) {
+  const Array decoded = decompress(stream);
+  char name[80];
+  std::snprintf(name, sizeof name, "/v1_%02d_%s", number++, what.c_str());
+  save(folder + name + ".lwy", stream.data(), stream.size());
+  save(folder + name + ".raw", decoded.data(), size_t(decoded.bytes()));
+}
+
 template <class T>
 void make(const std::string& folder, const std::string& recipe, const Shape& shape,
           const Bound& bound, bool special, const Shape& chunk = {}) {
@@ -50,12 +59,7 @@ void make(const std::string& folder, const std::string& recipe, const Shape& sha
   options.bound = bound;
   options.chunk = chunk;
   const Bytes stream = compress(values.data(), shape, options);
-  const Array decoded = decompress(stream);
-  char name[80];
-  std::snprintf(name, sizeof name, "/v1_%02d_%s_%s", number++,
-                std::string(name_of(dtype_of<T>())).c_str(), to_string(shape).c_str());
-  save(folder + name + ".lwy", stream.data(), stream.size());
-  save(folder + name + ".raw", decoded.data(), size_t(decoded.bytes()));
+  save_both(folder, std::string(name_of(dtype_of<T>())) + "_" + to_string(shape), stream);
 }
 
 // A stream of which two chunks were written again, one of them elsewhere.
@@ -72,11 +76,19 @@ void make_updated(const std::string& folder) {
   MemoryStore store(stream);
   update(store, {0, 3}, view_of(smooth.data(), {5, 20}));
   update(store, {12, 3}, view_of(rough.data(), {5, 20}));
-  const Array decoded = decompress(stream);
-  char name[80];
-  std::snprintf(name, sizeof name, "/v1_%02d_f32_updated", number++);
-  save(folder + name + ".lwy", stream.data(), stream.size());
-  save(folder + name + ".raw", decoded.data(), size_t(decoded.bytes()));
+  save_both(folder, "f32_updated", stream);
+}
+
+// Smaller bounds in two places.
+void make_with_regions(const std::string& folder) {
+  const Shape shape{20, 30};
+  const auto values = make_values<float>(shape, false);
+  CompressOptions options;
+  options.bound = Bound::abs(0.4);
+  options.chunk = {10, 10};
+  options.regions = {{{{3, 5}, {4, 4}}, 0.05}, {{{15, 25}, {2, 2}}, 0}};
+  const Bytes stream = compress(values.data(), shape, options);
+  save_both(folder, "f32_regions", stream);
 }
 
 }  // namespace
@@ -173,5 +185,6 @@ int main(int argc, char** argv) {
   make<u8>(folder, "linear+residual", {30, 40}, Bound::abs(1), false);
   make<float>(folder, "linear+interp+arithmetic", {9, 10, 11}, coarse, true);
   make<double>(folder, "linear+composite:degree=2+huffman", {9, 10, 11}, Bound::abs(4), true);
+  make_with_regions(folder);
   return 0;
 }

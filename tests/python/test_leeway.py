@@ -192,3 +192,24 @@ def test_threads_work_side_by_side():
         counted += 1
     worker.join()
     assert counted > 50
+
+
+def test_smaller_bounds_in_regions():
+    array = field((40, 50))
+    stream = leeway.compress(array, abs=1, region_bounds=[(np.s_[0:5], 1e-4), (np.s_[-1:, 3:4], 0)], chunk=(10, 10))
+    error = np.abs(leeway.decompress(stream).astype("f8") - array)
+    assert error[:5].max() <= 1e-4 and error[-1, 3] == 0 and error[20:30].max() > 0.1
+    bounds = np.full(array.shape, np.inf)
+    bounds[12, 13] = 1e-5
+    error = np.abs(leeway.decompress(leeway.compress(array, abs=1, bounds=bounds, chunk=(10, 10))).astype("f8") - array)
+    assert error[10:20, 10:20].max() <= 1e-5 < error[30:].max()
+    for wrong in [np.s_[0:5, 0:5, 0:5], np.s_[0:10:2], 3]:
+        with pytest.raises(ValueError):
+            leeway.compress(array, abs=1, region_bounds=[(wrong, 1e-4)])
+    with pytest.raises(ValueError):
+        leeway.compress(array, abs=1, bounds=bounds[0])
+
+
+def test_auto():
+    assert leeway.inspect(leeway.compress(field(), abs=0.1, recipe="auto")).recipe
+    assert "auto" in leeway.recipes()
