@@ -123,11 +123,13 @@ class Compressor {
         static_assert(FeedbackPredictor<P, T>,
                       "this predictor cannot stand before the quantizer: it has no walk()");
         return std::make_unique<Feedback<T, P, Q>>(std::get<p>(stages), quantizer);
-      } else {
-        static_assert(IntegerPredictor<P>,
-                      "this predictor cannot stand behind the quantizer: it has no "
-                      "forward()/backward() on integers");
+      } else if constexpr (IntegerPredictor<P>) {
         return std::make_unique<Dual<T, Q, P>>(quantizer, std::get<p>(stages));
+      } else {
+        static_assert(FeedbackPredictor<P, Code<T>>,
+                      "this predictor cannot stand behind the quantizer: it has neither "
+                      "forward()/backward() nor walk() on integers");
+        return std::make_unique<Walked<T, Q, P>>(quantizer, std::get<p>(stages));
       }
     }
   }

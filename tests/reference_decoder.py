@@ -25,11 +25,12 @@ DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32
             "composite": {"second": 0, "degree": 1, "block": 0}, "regression": {"degree": 1, "block": 0},
             "pattern": {"size": 0, "count": 0, "scale": "squares"}, "cross": {"rows": 36, "columns": 36},
             "fixed-huffman": {"block": 1296}, "arithmetic": {}, "residual": {},
+            "lag": {"frames": 1}, "truncate": {"bits": 0}, "logscale": {},
             "transpose": {"order": 0}, "lz4": {"level": 1}, "shuffle": {"bytes": 4},
             "interp": {"cubic": 1, "reverse": 0, "alpha": 1.25, "beta": 2.0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4}}
 PREPROCESSORS = {"log", "transpose"}
-PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "pattern", "cross"}, {"linear", "exact"}
+PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "lag", "pattern", "cross"}, {"linear", "logscale", "truncate", "exact"}
 ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw", "fixed-huffman", "arithmetic", "residual"}, {"zstd", "deflate", "lz4", "shuffle", "store"}
 
 
@@ -546,6 +547,24 @@ class Exact:
         return self.flip(signed(near + q, self.width)) & (1 << self.width) - 1
 
 
+class Truncate(Exact):
+    def __init__(self, dtype, bound, params):
+        super().__init__(dtype, bound, params)
+        self.low = max(self.width - params["bits"], 0) if params["bits"] else 0
+
+    def recover(self, p, q):
+        return super().recover(None, q << self.low)
+
+
+class Logscale:
+    def __init__(self, dtype, bound, params):
+        self.dtype, self.step = dtype, short_step(bound)
+
+    def recover(self, p, q):
+        distance = (0.0, 0.125, 0.375)[abs(q)] if abs(q) < 3 else abs(q) - 2.125
+        return to_bits(float(np.float64(p) + np.float64(distance * self.step * (-1 if q < 0 else 1))), self.dtype)
+
+
 def strides_of(shape):
     strides = [1] * len(shape)
     for k in range(len(shape) - 2, -1, -1):
@@ -770,7 +789,26 @@ def block_lorenzo(values, batch, index, extents, strides, order, dtype, P):
     return P(P(P(P(2) * last) - second) + P(P(h(0) - P(P(2) * h(1))) + h(2)))
 
 
-WALKERS = {"interp", "composite", "regression", "pattern", "cross"}
+WALKERS = {"lag", "interp", "composite", "regression", "pattern", "cross"}
+
+
+def lag_walk(codes, shape, frames, grid, dtype, exact, lowest):
+    rows, length = rows_of(shape)
+    P = {"f64": np.float64}.get(dtype, np.float32) if dtype in FLOATS else (lambda v: int(v) & (1 << 64) - 1)
+    values = []
+    for number in range(rows * length):
+        t = number // length
+        x = lambda back: P(to_number(values[number - back * length], dtype))
+        if t == 0:
+            p = P(to_number(values[-1], dtype)) if values else P(0)
+        elif min(frames, t) == 1:
+            p = x(1)
+        elif min(frames, t) == 2:
+            p = P(P(P(2) * x(1)) - x(2))
+        else:
+            p = P(P(P(3) * P(x(1) - x(2))) + x(3))
+        values.append(exact.get(number, 0) if codes[number] == lowest else grid.recover(as_prediction(p, dtype), codes[number]))
+    return values
 
 
 def half_up(x):
@@ -1319,7 +1357,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
     decoder = {"huffman": huffman, "adaptive": adaptive, "rans": rans, "pack": pack, "fixed": fixed, "raw": raw_codes, "fixed-huffman": fixed_huffman, "arithmetic": arithmetic,
                "residual": residual}[encoder]
     quantizer = next((n for n in names if n in QUANTIZERS), None)
-    grid_at = lambda e: {"linear": Linear, "exact": Exact}[quantizer or "exact"](dtype, e, dict(stages).get(quantizer))
+    grid_at = lambda e: {"linear": Linear, "logscale": Logscale, "truncate": Truncate, "exact": Exact}[quantizer or "exact"](dtype, e, dict(stages).get(quantizer))
     grid, predictor = grid_at(bound), next((n for n in names if n in PREDICTORS), None)
     if predictor == "pyramid":
         if encoder == "rans":
@@ -1346,7 +1384,9 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
         else:
             walked = decoder(reader, size, width, dict(stages).get(encoder, {}))
             with np.errstate(all="ignore"):
-                if predictor == "pattern":
+                if predictor == "lag":
+                    integers = [signed(v, width) for v in lag_walk(walked, shape, params["frames"], whole(0), integer, far, -(1 << width - 1))]
+                elif predictor == "pattern":
                     integers = pattern_walk(walked, side)
                 elif predictor == "interp":
                     integers = [signed(v, width) for v in (interp_walk(walked, shape, params, whole, 0.0, integer, far) if size else [])]
@@ -1354,7 +1394,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
                     integers = [signed(v, width) for v in composite_walk(walked, shape, params, whole(0), integer, far, -(1 << width - 1), side)]
         reader.expect_end()
         side.expect_end()
-        values = [grid.recover(0.0 if dtype in FLOATS and quantizer == "linear" else None, q) for q in integers]
+        values = [grid.recover(0.0 if dtype in FLOATS and quantizer in ("linear", "logscale") else None, q) for q in integers]
         apply_patches(exact, values)
         return values
     codes = decoder(reader, size, width, dict(stages).get(encoder, {}))
@@ -1370,6 +1410,11 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}
         with np.errstate(all="ignore"):
             values = wavefront_walk(codes, shape, dict(stages)[predictor], grid, dtype, patches, -(1 << width - 1))
+    elif predictor == "lag":
+        side.expect_end()
+        patches = {first + i: bits for first, count, bits in exact for i in range(count)}
+        with np.errstate(all="ignore"):
+            values = lag_walk(codes, shape, dict(stages)[predictor]["frames"], grid, dtype, patches, -(1 << width - 1))
     elif predictor in ("composite", "regression"):
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}
         with np.errstate(all="ignore"):
@@ -1394,7 +1439,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
             if predictor == "blocks" or params["axes"] > 0:
                 codes = undo(codes, shape, params, width)
         side.expect_end()
-        values = [grid.recover(0.0 if dtype in FLOATS and quantizer == "linear" else None, q) for q in codes]
+        values = [grid.recover(0.0 if dtype in FLOATS and quantizer in ("linear", "logscale") else None, q) for q in codes]
         apply_patches(exact, values)
     return values
 

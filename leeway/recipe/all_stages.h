@@ -22,6 +22,7 @@
 #include "leeway/predict/cross.h"
 #include "leeway/predict/ghost.h"
 #include "leeway/predict/interp.h"
+#include "leeway/predict/lag.h"
 #include "leeway/predict/lorenzo.h"
 #include "leeway/predict/pattern.h"
 #include "leeway/predict/pyramid.h"
@@ -31,6 +32,8 @@
 #include "leeway/preprocess/transpose.h"
 #include "leeway/quantize/exact.h"
 #include "leeway/quantize/linear.h"
+#include "leeway/quantize/logscale.h"
+#include "leeway/quantize/truncate.h"
 
 namespace leeway {
 
@@ -39,8 +42,8 @@ struct List {};
 
 using Preprocessors = List<Log, Transpose>;
 using Predictors =
-    List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost, Composite, Regression, Pattern, Cross>;
-using Quantizers = List<Linear, Exact>;
+    List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost, Composite, Regression, Lag, Pattern, Cross>;
+using Quantizers = List<Linear, Logscale, Truncate, Exact>;
 using Encoders =
     List<Huffman, Adaptive, Rans, Pack, Fixed, FixedHuffman, Arithmetic, Residual, Raw>;
 using LosslessStages = List<Zstd, Deflate, Lz4, Shuffle, Store>;

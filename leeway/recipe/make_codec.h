@@ -9,8 +9,10 @@ namespace leeway {
 
 template <class T, class P, class Q>
 constexpr bool fits_together() {
-  if constexpr ((requires { P::kFloatingOnly; } && !is_floating<T>) ||
-                requires { P::kBehindQuantizer; })
+  constexpr bool for_floats = requires { P::kFloatingOnly; }
+  || requires { Q::kFloatingOnly; };
+  if constexpr ((for_floats && !is_floating<T>) || requires { P::kBehindQuantizer; } ||
+                requires { Q::kIgnoresPrediction; })
     return false;
   else if constexpr (requires { P::kNeedsStep; })
     return requires(const Q q) { q.template at<T>(1.0).step; };
@@ -18,7 +20,6 @@ constexpr bool fits_together() {
     return true;
 }
 
-// Joins predictor and quantizer in the order the recipe names them.
 // A predictor before the quantizer leaves other values if anything before it does something else
 // with decoded data than it did with the original.
 template <class T>
@@ -35,6 +36,7 @@ void check_before_feedback(const Recipe& recipe, const StageCall& predictor) {
     });
 }
 
+// Joins predictor and quantizer in the order the recipe names them.
 template <class T>
 std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
   const StageCall* predictor = find_stage(recipe, Kind::predictor);
@@ -44,20 +46,23 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
   if (feedback) check_before_feedback<T>(recipe, *predictor);
   std::unique_ptr<Transform<T>> transform;
   with_stage(Quantizers{}, quantizer ? *quantizer : exact, [&]<class Q>(const Q& q) {
-    if (!predictor) {
+    if constexpr (requires { Q::kFloatingOnly; } && !is_floating<T>) {
+      return;
+    } else if (!predictor) {
       transform = std::make_unique<Dual<T, Q, NoPredictor>>(q, NoPredictor());
       return;
+    } else {
+      with_stage(Predictors{}, *predictor, [&]<class P>(const P& p) {
+        if (feedback) {
+          if constexpr (FeedbackPredictor<P, T> && fits_together<T, P, Q>())
+            transform = std::make_unique<Feedback<T, P, Q>>(p, q);
+        } else if constexpr (IntegerPredictor<P>) {
+          transform = std::make_unique<Dual<T, Q, P>>(q, p);
+        } else if constexpr (FeedbackPredictor<P, Code<T>> && !requires { P::kFloatingOnly; }) {
+          transform = std::make_unique<Walked<T, Q, P>>(q, p);
+        }
+      });
     }
-    with_stage(Predictors{}, *predictor, [&]<class P>(const P& p) {
-      if (feedback) {
-        if constexpr (FeedbackPredictor<P, T> && fits_together<T, P, Q>())
-          transform = std::make_unique<Feedback<T, P, Q>>(p, q);
-      } else if constexpr (IntegerPredictor<P>) {
-        transform = std::make_unique<Dual<T, Q, P>>(q, p);
-      } else if constexpr (FeedbackPredictor<P, Code<T>> && !requires { P::kFloatingOnly; }) {
-        transform = std::make_unique<Walked<T, Q, P>>(q, p);
-      }
-    });
   });
   if (!transform)
     fail_argument("'" + predictor->name + "' cannot stand " + (feedback ? "before" : "behind") +

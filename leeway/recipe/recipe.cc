@@ -33,6 +33,8 @@ constexpr NamedRecipe kNamed[] = {
     {"fpzip-like", "lorenzo+exact+residual", "as FPZIP: no loss, whatever the bound"},
     {"sz2", "composite+linear+huffman+zstd", "SZ2, the same as sz3-lr"},
     {"sz3-lr", "composite+linear+huffman+zstd", "Lorenzo or regression for each block, as SZ3"},
+    {"sz3-truncation", "truncate+raw+shuffle+zstd",
+     "values with as few bits as the bound needs; fast, large"},
     {"wavesz", "wavefront+linear:step=pow2,bins=65536+raw+deflate:level=1",
      "waveSZ: SZ-1.4 for hardware, without a Huffman code"},
     {"wavesz-huffman", "wavefront+linear:step=pow2,bins=65536+huffman+deflate:level=1",

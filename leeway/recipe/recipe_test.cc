@@ -40,7 +40,7 @@ TEST(Recipe, ErrorsSayWhatIsWrongAndWhatExists) {
                 .find("there is no stage or recipe 'lorenso'; there are: log, transpose, lorenzo, "
                       "blocks, interp, "
                       "pyramid, wavefront, ghost, composite, "
-                      "regression, pattern, cross, linear"),
+                      "regression, lag, pattern, cross, linear"),
             std::string::npos);
   EXPECT_NE(
       complaint("huffman+linear").find("'linear' (quantizer) cannot follow 'huffman' (encoder)"),

@@ -186,5 +186,12 @@ int main(int argc, char** argv) {
   make<float>(folder, "linear+interp+arithmetic", {9, 10, 11}, coarse, true);
   make<double>(folder, "linear+composite:degree=2+huffman", {9, 10, 11}, Bound::abs(4), true);
   make_with_regions(folder);
+  make<float>(folder, "lag:frames=3+linear+huffman", {9, 40}, coarse, true);
+  make<i16>(folder, "linear+lag:frames=2+rans", {9, 40}, Bound::abs(2), false);
+  make<double>(folder, "lorenzo+logscale+huffman", {9, 10, 11}, coarse, true);
+  make<bf16>(folder, "logscale+lorenzo+huffman", {9, 40}, coarse, false);
+  make<float>(folder, "sz3-truncation", {30, 40}, coarse, true);
+  make<double>(folder, "truncate:bits=18+lorenzo+huffman", {400}, coarse, true);
+  make<u16>(folder, "truncate+raw", {400}, Bound::abs(5), false);
   return 0;
 }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Truncate: values with fewer bits. Low bits are rounded away, as many as the bound allows for each
+// value, or all but a given number, as in SZ3's pipeline for speed (truncate.md).
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "leeway/core/distance.h"
+#include "leeway/core/stage.h"
+#include "leeway/quantize/exact.h"
+
+namespace leeway {
+
+template <class T>
+class TruncateGrid {
+ public:
+  TruncateGrid(double bound, int bits) : bound_(bound), bits_(bits) {}
+
+  bool quantize(T& x, Predicted<T>, Code<T>& q) const { return quantize(x, q); }
+  T recover(Predicted<T>, Code<T> q) const { return recover(q); }
+  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
+                  size_t first = 0) const {
+    double max_error = 0;
+    for (size_t i = first; i < values.size(); ++i) {
+      const T x = values[i];
+      if (quantize(values[i], codes[i])) {
+        max_error = std::max(max_error, error_between(x, values[i]));
+      } else {
+        exact.add(i, x);
+        codes[i] = i > 0 ? codes[i - 1] : 0;
+      }
+    }
+    return max_error;
+  }
+  void recover(std::span<const Code<T>> codes, std::span<T> values) const {
+    for (size_t i = 0; i < codes.size(); ++i) values[i] = recover(codes[i]);
+  }
+
+ private:
+  using Order = typename ExactGrid<T>::Signed;
+  static constexpr int kWidth = 8 * int(sizeof(T));
+  int dropped() const { return bits_ > 0 ? std::max(kWidth - bits_, 0) : 0; }
+
+  bool quantize(T& x, Code<T>& q) const {
+    const int low = bits_ > 0 ? dropped() : droppable(x);
+    const auto code = Code<T>(rounded(ExactGrid<T>::order_of(x), low) >> dropped());
+    const T y = recover(code);
+    if (!(error_between(x, y) <= bound_)) return false;
+    x = y;
+    q = code;
+    return true;
+  }
+  T recover(Code<T> q) const {
+    return ExactGrid<T>::value_of(Order(std::make_unsigned_t<Order>(q) << dropped()));
+  }
+
+  // To the nearest multiple of 2^low of the magnitude, away from 0 if there are two.
+  static Order rounded(Order order, int low) {
+    if (low == 0) return order;
+    const bool mirrored = is_floating<T> && order < 0;
+    auto size = i64(mirrored ? Order(-1 - order) : order);
+    const i64 half = i64(1) << (low - 1);
+    if (size > std::numeric_limits<Order>::max() - half) return order;
+    size = (size + half) >> low << low;
+    return Order(mirrored ? -1 - size : size);
+  }
+
+  // How many bits of this value the bound does not need.
+  int droppable(T x) const {
+    if constexpr (is_floating<T>) {
+      const double size = std::abs(double(x));
+      if (!(size < std::numeric_limits<double>::infinity())) return 0;
+      // The distance to the next number, from two neighbours.
+      const Order order = Order(bits_of(x) & (Bits<T>(~Bits<T>(0)) >> 1));
+      const double next = std::abs(double(ExactGrid<T>::value_of(Order(order + 1)))) - size;
+      if (!(next > 0 && next < std::numeric_limits<double>::infinity())) return 0;
+      return octaves(2 * bound_ / next, kMantissa);
+    } else {
+      return octaves(2 * bound_, kWidth - 2);
+    }
+  }
+  static int octaves(double ratio, int most) {
+    return ratio < 2 ? 0 : std::min(most, std::min(60, std::ilogb(ratio)));
+  }
+  static constexpr int kMantissa = std::is_same_v<T, f16>     ? 10
+                                   : std::is_same_v<T, bf16>  ? 7
+                                   : std::is_same_v<T, float> ? 23
+                                                              : 52;
+  double bound_;
+  int bits_;
+};
+
+struct Truncate {
+  static constexpr std::string_view kName = "truncate";
+  static constexpr std::string_view kAbout = "values with fewer bits, rounded";
+  static constexpr Kind kKind = Kind::quantizer;
+  static constexpr bool kIgnoresPrediction = true;
+  struct Params {
+    i32 bits = 0;
+    void fields(auto&& field) {
+      field("bits", bits, 0, 64,
+            "bits kept of every value, sign and exponent included; 0: as many as the bound needs");
+    }
+  } params;
+
+  template <class T>
+  TruncateGrid<T> at(double bound) const {
+    return {bound, params.bits};
+  }
+};
+
+}  // namespace leeway
