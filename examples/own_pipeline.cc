@@ -8,8 +8,9 @@
 #include "leeway/leeway.hpp"
 #include "leeway/lossless/zstd.h"
 
-// A preprocessor: subtracts the mean. It rounds, so the engine checks every value behind it against
-// the bound and keeps a chunk without loss if one does not fit.
+// A preprocessor: subtracts the mean, as a whole number, so that decoded values have the same. It
+// rounds, so the engine checks every value behind it against the bound, and that decoded values
+// would stay the same; it keeps a chunk without loss if one does not.
 struct Center {
   static constexpr std::string_view kName = "center";
   static constexpr std::string_view kAbout = "subtracts the mean";
@@ -19,6 +20,7 @@ struct Center {
   void forward(leeway::Field<double> field, leeway::Writer& side) const {
     double mean = 0;
     for (const double value : field.values()) mean += value / double(field.size());
+    mean = std::round(mean);
     for (double& value : field.values()) value -= mean;
     side.put(mean);
   }

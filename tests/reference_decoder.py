@@ -25,11 +25,11 @@ DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32
             "composite": {"second": 0, "degree": 1, "block": 0}, "regression": {"degree": 1, "block": 0},
             "pattern": {"size": 0, "count": 0, "scale": "squares"}, "cross": {"rows": 36, "columns": 36},
             "fixed-huffman": {"block": 1296}, "arithmetic": {}, "residual": {},
-            "lag": {"frames": 1}, "truncate": {"bits": 0}, "logscale": {},
+            "lag": {"frames": 1}, "dft": {"block": 8}, "truncate": {"bits": 0}, "logscale": {},
             "transpose": {"order": 0}, "lz4": {"level": 1}, "shuffle": {"bytes": 4},
             "interp": {"cubic": 1, "reverse": 0, "alpha": 1.25, "beta": 2.0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4}}
-PREPROCESSORS = {"log", "transpose"}
+PREPROCESSORS = {"log", "transpose", "dft"}
 PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "lag", "pattern", "cross"}, {"linear", "logscale", "truncate", "exact"}
 ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw", "fixed-huffman", "arithmetic", "residual"}, {"zstd", "deflate", "lz4", "shuffle", "store"}
 
@@ -1279,8 +1279,11 @@ def decode_body(body, recipe, dtype, shape, bound):
     reader, size, width = Reader(body), int(np.prod(shape, dtype=object)), 64 if BYTES[dtype] == 8 else 32
     mask = read_patches(reader.section(), dtype, size)
     undo = []  # in the order of the recipe
-    for name in names:
-        if name == "log":
+    for name, params in stages:
+        if name == "dft":
+            reader.section().expect_end()
+            undo.append(lambda values, shape=shape, block=params["block"]: undo_dft(values, shape, block, dtype))
+        elif name == "log":
             log, bound = read_log(reader.section(), dtype, size), log_bound(bound, dtype)
             undo.append(lambda values, log=log: undo_log(values, *log, dtype))
         elif name == "transpose":
@@ -1330,6 +1333,31 @@ def log_bound(bound, dtype):
         w = w * z + 1.0 / k
     rounding = 2.0 ** (7 - {"f32": 24, "f64": 53, "f16": 11, "bf16": 8}[dtype])
     return (n + s * w * float.fromhex("0x1.71547652b82fep1")) * (1 - 2.0**-20) - rounding
+
+
+def undo_dft(values, shape, block, dtype):
+    def cosine(x):
+        x -= 2 * math.floor(x / 2)
+        x = 2 - x if x > 1 else x
+        t, s = (1 - x if x > 0.5 else x) * float.fromhex("0x1.921fb54442d18p1"), 0.0
+        for k in range(22, -1, -2):
+            s = 1 - s * t * t / ((k + 1) * (k + 2))
+        return -s if x > 0.5 else s
+
+    weights = lambda n: [[math.sqrt((1.0 if k == 0 else 2.0) / n) * cosine(k * (i + 0.5) / n) for i in range(n)] for k in range(n)]
+    array = np.array([float(to_number(bits, dtype)) for bits in values]).reshape(shape)
+    for axis in reversed(range(len(shape))):
+        n = shape[axis]
+        m = min(block, n)
+        lines, out, count = np.moveaxis(array, axis, 0), np.zeros([n, *np.delete(shape, axis)]), n // m
+        for width, begin, starts in ((m, 0, count), (n % m, count * m, 1)):
+            w = weights(width) if width else []
+            for b in range(starts):
+                for i in range(width):
+                    for k in range(width):
+                        out[begin + b * m + i] = out[begin + b * m + i] + w[k][i] * lines[begin + k * starts + b]
+        array = np.moveaxis(out, 0, axis)
+    values[:] = [to_bits(float(x * (1 / 3.5)), dtype) for x in array.ravel()]
 
 
 def undo_log(values, negative, apart, kept, dtype):

@@ -48,7 +48,8 @@ concept Stage = requires(S s) {
 //    of special values, too, and move them or add to them: predictors before the quantizer need to
 //    know them. One that changes the shape offers inner_shape(shape, side). One that also changes
 //    what a bound means offers inner_bound<T>(bound), the bound for what it makes of values (0:
-//    only without loss), and holds(original, decoded, bound).
+//    only without loss), and holds(original, decoded, bound). One that only moves values, and gives
+//    them back bit for bit, says kReversible; behind any other, values are looked at once more.
 template <class S, class T>
 concept TakesSpecial = requires(const S s, Field<T> field, std::vector<u8>& special, Writer& side) {
   s.forward(field, special, side);

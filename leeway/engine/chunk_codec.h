@@ -114,7 +114,8 @@ class TypedChunkCodec final : public ChunkCodec {
     const size_t start = out.size();
     out.put(Payload::coded);
     ChunkReport report = recipe_.compress(source, field, bound, mask, out);
-    const bool holds = keeps_bound(chunk, field, bound, mask, report);
+    const bool holds = keeps_bound(chunk, field, bound, mask, report) &&
+                       (!needs_second_look() || stays(field, bound, mask));
     const size_t bytes = out.size() - start;
     const bool pays =
         report.exact < field.size() / 64 && bytes < field.values().size_bytes() / 8 * 7;
@@ -166,6 +167,19 @@ class TypedChunkCodec final : public ChunkCodec {
  private:
   void check_bound(double bound) const {
     if (!(bound > 0 && recipe_.inner_bound(bound) > 0)) fail_corrupt("coded chunk without a bound");
+  }
+
+  // Behind a preprocessor that computes, decoded values might become others when compressed again.
+  bool needs_second_look() const {
+    return !is_pointwise() && std::ranges::any_of(recipe_.preprocessors, [](const auto& stage) {
+      return !stage->is_reversible();
+    });
+  }
+  bool stays(Field<T> decoded, double bound, const Mask& mask) const {
+    Buffer<T> again(decoded.size());
+    std::ranges::copy(decoded.values(), again.data());
+    recipe_.measure({again.data(), decoded.shape}, bound, mask);
+    return std::memcmp(again.data(), decoded.data, decoded.values().size_bytes()) == 0;
   }
 
   // Puts the table of levels between the kind and the body of a coded chunk.

@@ -17,20 +17,34 @@ struct Shuffle {
   } params;
 
   void compress(ByteView bytes, Writer& out) const {
-    const auto width = size_t(params.bytes), count = bytes.size() / width;
-    u8* to = out.extend(bytes.size()).data();
-    for (size_t k = 0; k < width; ++k)
-      for (size_t i = 0; i < count; ++i) *to++ = bytes[i * width + k];
-    std::ranges::copy(bytes.subspan(count * width), to);
+    u8* const to = out.extend(bytes.size()).data();
+    const size_t done = with_width([&](auto width) {
+      const size_t count = bytes.size() / width;
+      for (size_t k = 0; k < width; ++k)
+        for (size_t i = 0; i < count; ++i) to[k * count + i] = bytes[i * width + k];
+      return count * width;
+    });
+    std::ranges::copy(bytes.subspan(done), to + done);
   }
   void decompress(ByteView bytes, size_t limit, Writer& out) const {
     if (bytes.size() > limit) fail_corrupt("packed content too large");
-    const auto width = size_t(params.bytes), count = bytes.size() / width;
     u8* const to = out.extend(bytes.size()).data();
-    const u8* from = bytes.data();
-    for (size_t k = 0; k < width; ++k)
-      for (size_t i = 0; i < count; ++i) to[i * width + k] = *from++;
-    std::ranges::copy(bytes.subspan(count * width), to + count * width);
+    const size_t done = with_width([&](auto width) {
+      const size_t count = bytes.size() / width;
+      for (size_t k = 0; k < width; ++k)
+        for (size_t i = 0; i < count; ++i) to[i * width + k] = bytes[k * count + i];
+      return count * width;
+    });
+    std::ranges::copy(bytes.subspan(done), to + done);
+  }
+
+ private:
+  // Calls f(width), as a constant for the usual ones.
+  template <class F>
+  size_t with_width(F&& f) const {
+    if (params.bytes == 4) return f(std::integral_constant<size_t, 4>());
+    if (params.bytes == 8) return f(std::integral_constant<size_t, 8>());
+    return f(size_t(params.bytes));
   }
 };
 

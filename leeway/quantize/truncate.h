@@ -16,7 +16,8 @@ namespace leeway {
 template <class T>
 class TruncateGrid {
  public:
-  TruncateGrid(double bound, int bits) : bound_(bound), bits_(bits) {}
+  TruncateGrid(double bound, int bits)
+      : bound_(bound), bits_(bits), octaves_(bound > 0 ? std::ilogb(2 * bound) : -5000) {}
 
   bool quantize(T& x, Predicted<T>, Code<T>& q) const { return quantize(x, q); }
   T recover(Predicted<T>, Code<T> q) const { return recover(q); }
@@ -67,29 +68,24 @@ class TruncateGrid {
     return Order(mirrored ? -1 - size : size);
   }
 
-  // How many bits of this value the bound does not need.
+  // How many bits of this value the bound does not need: 2^n units of its last place are at most
+  // twice the bound.
   int droppable(T x) const {
     if constexpr (is_floating<T>) {
-      const double size = std::abs(double(x));
-      if (!(size < std::numeric_limits<double>::infinity())) return 0;
-      // The distance to the next number, from two neighbours.
-      const Order order = Order(bits_of(x) & (Bits<T>(~Bits<T>(0)) >> 1));
-      const double next = std::abs(double(ExactGrid<T>::value_of(Order(order + 1)))) - size;
-      if (!(next > 0 && next < std::numeric_limits<double>::infinity())) return 0;
-      return octaves(2 * bound_ / next, kMantissa);
+      const int exponent = int(bits_of(x) >> kMantissa & kExponents);
+      return std::clamp(octaves_ + kMantissa - (std::max(exponent, 1) - kBias), 0, kMantissa);
     } else {
-      return octaves(2 * bound_, kWidth - 2);
+      return std::clamp(octaves_, 0, kWidth - 2);
     }
-  }
-  static int octaves(double ratio, int most) {
-    return ratio < 2 ? 0 : std::min(most, std::min(60, std::ilogb(ratio)));
   }
   static constexpr int kMantissa = std::is_same_v<T, f16>     ? 10
                                    : std::is_same_v<T, bf16>  ? 7
                                    : std::is_same_v<T, float> ? 23
                                                               : 52;
+  static constexpr int kExponents = std::is_same_v<T, f16> ? 31 : sizeof(T) == 8 ? 2047 : 255;
+  static constexpr int kBias = kExponents / 2;
   double bound_;
-  int bits_;
+  int bits_, octaves_;
 };
 
 struct Truncate {

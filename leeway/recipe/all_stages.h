@@ -28,6 +28,7 @@
 #include "leeway/predict/pyramid.h"
 #include "leeway/predict/regression.h"
 #include "leeway/predict/wavefront.h"
+#include "leeway/preprocess/dft.h"
 #include "leeway/preprocess/log.h"
 #include "leeway/preprocess/transpose.h"
 #include "leeway/quantize/exact.h"
@@ -40,9 +41,9 @@ namespace leeway {
 template <class... S>
 struct List {};
 
-using Preprocessors = List<Log, Transpose>;
-using Predictors =
-    List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost, Composite, Regression, Lag, Pattern, Cross>;
+using Preprocessors = List<Log, Transpose, Dft>;
+using Predictors = List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost, Composite, Regression,
+                        Lag, Pattern, Cross>;
 using Quantizers = List<Linear, Logscale, Truncate, Exact>;
 using Encoders =
     List<Huffman, Adaptive, Rans, Pack, Fixed, FixedHuffman, Arithmetic, Residual, Raw>;

@@ -25,6 +25,8 @@ class AnyPreprocessor {
   virtual void backward(Field<T>& field, Reader& side) const = 0;
   // What forward() made of the shape.
   virtual Shape inner_shape(const Shape& shape, Reader) const { return shape; }
+  // Whether backward() gives back any values bit for bit.
+  virtual bool is_reversible() const { return false; }
   // Whether the bound means something else before it than behind it, and how both are related.
   virtual bool changes_bound() const { return false; }
   virtual double inner_bound(double bound) const { return bound; }
@@ -74,6 +76,9 @@ std::unique_ptr<AnyPreprocessor<T>> erase_preprocessor(S stage) {
         return stage.inner_shape(shape, side);
       else
         return shape;
+    }
+    bool is_reversible() const override {
+      return requires { S::kReversible; };
     }
     bool changes_bound() const override { return ChangesBound<S, T>; }
     double inner_bound(double bound) const override {

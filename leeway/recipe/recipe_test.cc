@@ -36,12 +36,13 @@ TEST(Recipe, NamesStandForRecipes) {
 }
 
 TEST(Recipe, ErrorsSayWhatIsWrongAndWhatExists) {
-  EXPECT_NE(complaint("lorenso+linear")
-                .find("there is no stage or recipe 'lorenso'; there are: log, transpose, lorenzo, "
-                      "blocks, interp, "
-                      "pyramid, wavefront, ghost, composite, "
-                      "regression, lag, pattern, cross, linear"),
-            std::string::npos);
+  EXPECT_NE(
+      complaint("lorenso+linear")
+          .find("there is no stage or recipe 'lorenso'; there are: log, transpose, dft, lorenzo, "
+                "blocks, interp, "
+                "pyramid, wavefront, ghost, composite, "
+                "regression, lag, pattern, cross, linear"),
+      std::string::npos);
   EXPECT_NE(
       complaint("huffman+linear").find("'linear' (quantizer) cannot follow 'huffman' (encoder)"),
       std::string::npos);

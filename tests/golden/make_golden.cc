@@ -186,6 +186,8 @@ int main(int argc, char** argv) {
   make<float>(folder, "linear+interp+arithmetic", {9, 10, 11}, coarse, true);
   make<double>(folder, "linear+composite:degree=2+huffman", {9, 10, 11}, Bound::abs(4), true);
   make_with_regions(folder);
+  make<float>(folder, "dft+linear+arithmetic+zstd", {9, 21, 11}, coarse, true);
+  make<double>(folder, "dft:block=5+linear+huffman", {30, 41}, coarse, false);
   make<float>(folder, "lag:frames=3+linear+huffman", {9, 40}, coarse, true);
   make<i16>(folder, "linear+lag:frames=2+rans", {9, 40}, Bound::abs(2), false);
   make<double>(folder, "lorenzo+logscale+huffman", {9, 10, 11}, coarse, true);

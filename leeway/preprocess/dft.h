@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Dft: the cosine form of the discrete Fourier transform, block by block along every axis (dft.md).
+//
+// Errors of coefficients spread over the values of a block and seldom add up: coefficients are made
+// 3.5 times as large, so that an error beyond the bound is six standard deviations away. The engine
+// looks at every value all the same.
+#pragma once
+
+#include "leeway/core/export.h"
+#include "leeway/core/stage.h"
+
+namespace leeway {
+
+struct Dft {
+  static constexpr std::string_view kName = "dft";
+  static constexpr std::string_view kAbout = "cosine transform of blocks along every axis";
+  static constexpr Kind kKind = Kind::preprocessor;
+  static constexpr bool kFloatingOnly = true;
+  struct Params {
+    i32 block = 8;
+    void fields(auto&& field) { field("block", block, 2, 64, "edge of a block"); }
+  } params;
+
+  template <class T>
+  requires is_floating<T> LEEWAY_EXPORT void forward(Field<T> field, Writer& side) const;
+  template <class T>
+  requires is_floating<T> LEEWAY_EXPORT void backward(Field<T> field, Reader& side) const;
+};
+
+}  // namespace leeway
