@@ -129,7 +129,9 @@ class Compressor {
         static_assert(FeedbackPredictor<P, Code<T>>,
                       "this predictor cannot stand behind the quantizer: it has neither "
                       "forward()/backward() nor walk() on integers");
-        return std::make_unique<Walked<T, Q, P>>(quantizer, std::get<p>(stages));
+        return std::make_unique<Walked<T, Q>>(
+            quantizer,
+            std::make_unique<Feedback<Code<T>, P, Linear>>(std::get<p>(stages), Linear()));
       }
     }
   }

@@ -10,14 +10,22 @@
 namespace leeway::cli {
 namespace {
 
-// What matters, and how it chooses among what was tried.
+double ratio_of(const Advice& advice) { return advice.ratio; }
+
+// What matters, how it chooses among what was tried, and what to try beside the presets.
 struct Aim {
   const char* name;
   const char* why;
   double (*merit)(const Advice&);
+  std::vector<std::string> recipes{};
 };
 const Aim kAims[] = {
-    {"ratio", "the smallest stream", [](const Advice& a) { return a.ratio; }},
+    {"ratio", "the smallest stream", ratio_of, {"plain", "sz3-lr", "linear+arithmetic"}},
+    {"pastri",
+     "the smallest stream of electron integrals",
+     ratio_of,
+     {"sz-pastri", "sz-pastri-zstd", "sz3-pastri", "eri"}},
+    {"counts", "the smallest stream of counts", ratio_of, {"sz3-aps", "plain", "lossless"}},
     {"speed", "the fastest, compressing and decompressing together",
      [](const Advice& a) { return 1 / (1 / a.compress_mb_s + 1 / a.decompress_mb_s); }},
     {"disk", "the least time to compress and to write to a disk of 500 MB/s",
@@ -38,18 +46,29 @@ struct Advise {
     const auto* chosen_aim =
         std::ranges::find_if(kAims, [&](const Aim& known) { return known.name == aim; });
     if (chosen_aim == std::end(kAims))
-      fail_argument("there is no aim '" + aim + "'; there are ratio, speed, disk, network");
+      fail_argument("there is no aim '" + aim + "'; there are " + names_of_aims());
     CompressOptions options;
     options.bound = bound.bound();
     options.execution = work.execution("trying");
     options.execution.progress = nullptr;
     const ArrayFile in = open_array(input, array);
-    const std::vector<Advice> all = advise(in.view, options, recipes);
+    std::vector<std::string> tried = recipes;
+    if (tried.empty()) {
+      tried = presets();
+      tried.insert(tried.end(), chosen_aim->recipes.begin(), chosen_aim->recipes.end());
+    }
+    const std::vector<Advice> all = advise(in.view, options, tried);
     const Advice& best = *std::ranges::max_element(all, {}, chosen_aim->merit);
     if (json)
       print_json(all, best, *chosen_aim);
     else
       print_text(all, best, *chosen_aim);
+  }
+
+  static std::string names_of_aims() {
+    std::string names;
+    for (const Aim& known : kAims) names += (names.empty() ? "" : ", ") + std::string(known.name);
+    return names;
   }
 
   static void print_json(const std::vector<Advice>& all, const Advice& best, const Aim& aim) {
@@ -83,9 +102,10 @@ void add_advise(CLI::App& verb) {
   verb.add_option("FIELD", self->input, "raw or .npy file")->required();
   self->bound.add_to(verb);
   verb.add_option("--for", self->aim,
-                  "what matters: ratio, speed, disk or network; disk if not given")
+                  "what matters: " + Advise::names_of_aims() + "; disk if not given")
       ->type_name("AIM");
-  verb.add_option("--recipes", self->recipes, "names or recipes to try; the presets if not given")
+  verb.add_option("--recipes", self->recipes,
+                  "names or recipes to try; the presets and some for the aim if not given")
       ->type_name("LIST")
       ->delimiter(',');
   self->array.add_to(verb);

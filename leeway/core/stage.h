@@ -76,6 +76,9 @@ constexpr u64 preferred_chunk(u64 otherwise) {
 // contexts, one byte a value, tell the encoder what the predictor knows about a value before it is
 // coded.
 //
+// Between begin_block() and end_block(), point_at() takes the values of a block in any order, each
+// once; their codes stand by slot.
+//
 // keep() is for a value that shall not be predicted: it comes back bit for bit, unless it is
 // special; then it becomes `otherwise`. rounded() says what point() would make of a value, if it
 // has a code, and round() what run() would make of many. wave() takes many rows at once where it
@@ -91,6 +94,9 @@ struct AnyVisitor {
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts = nullptr,
            const u8* special = nullptr, u8* sizes = nullptr);  // count <= kMostCodes
   void point(T& value, Predicted<T> predicted);
+  void begin_block(size_t count);  // count <= kMostCodes
+  void point_at(size_t slot, T& value, Predicted<T> predicted);
+  void end_block(size_t count);
   void keep(T& value, Predicted<T> otherwise);
   std::optional<T> rounded(T value, Predicted<T> predicted) const;
   void round(T* values, const Predicted<T>* predicted, size_t count) const;

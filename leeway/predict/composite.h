@@ -155,22 +155,48 @@ class BlockWalk {
     P last = first_[3] >= 1 ? P(row[-1]) : P(0), second = first_[3] >= 2 ? P(row[-2]) : P(0);
     const P* h = h_.data() + 2;
     for (size_t i = 0; i < block_[3]; ++i, ++h) {
-      const P p = order == 1 ? last + (h[0] - h[-1])
-                             : (P(2) * last - second) + (h[0] - P(2) * h[-1] + h[-2]);
-      if (!f(row[i], p)) return false;
+      if (!f(row[i], prediction<order>(h, last, second))) return false;
       second = last;
       last = P(row[i]);
     }
     return true;
   }
+  // Rows (j, k) with the same j + k do not depend on each other: they are visited side by side, so
+  // that a value need not wait for the one before it.
   template <int order>
   void visit_lorenzo() {
-    for_each_row([&](T* row, const auto& place) {
-      return for_each_prediction<order>(row, place, [&](T& value, P p) {
-        visit_.point(value, p);
-        return true;
-      });
-    });
+    const size_t length = block_[3];
+    visit_.begin_block(block_size());
+    for (size_t i = 0; i < block_[0]; ++i)
+      for (size_t sum = 0; sum + 1 < block_[1] + block_[2]; ++sum) {
+        const size_t first = sum < block_[2] ? 0 : sum - block_[2] + 1,
+                     count = std::min(sum + 1, block_[1]) - first;
+        for (size_t r = 0; r < count; ++r) {
+          const size_t j = first + r, k = sum - j;
+          T* row = start_ + std::ptrdiff_t(i) * strides_[0] + std::ptrdiff_t(j) * strides_[1] +
+                   std::ptrdiff_t(k) * strides_[2];
+          P* h = h_.data() + r * (length + 2);
+          sum_rows(order, row, {first_[0] + i, first_[1] + j, first_[2] + k}, h);
+          side_by_side_[r] = {row, h + 2, ((i * block_[1] + j) * block_[2] + k) * length,
+                              first_[3] >= 1 ? P(row[-1]) : P(0),
+                              first_[3] >= 2 ? P(row[-2]) : P(0)};
+        }
+        for (size_t x = 0; x < length; ++x)
+          for (size_t r = 0; r < count; ++r) {
+            auto& [row, h, slot, last, second] = side_by_side_[r];
+            visit_.point_at(slot + x, row[x], prediction<order>(h + x, last, second));
+            second = last;
+            last = P(row[x]);
+          }
+      }
+    visit_.end_block(block_size());
+  }
+  template <int order>
+  static P prediction(const P* h, P last, P second) {
+    if constexpr (order == 1)
+      return last + (h[0] - h[-1]);
+    else
+      return (P(2) * last - second) + (h[0] - P(2) * h[-1] + h[-2]);
   }
 
   const Polynomial<C>& polynomial(Method method) {
@@ -390,7 +416,15 @@ class BlockWalk {
   T* start_ = nullptr;
   std::array<std::array<std::vector<Row>, 27>, 2> rows_;
   std::array<std::map<BlockShape, Polynomial<C>>, 2> polynomials_;
-  std::array<P, 130> h_{};
+  static constexpr size_t kMostRows = 12;
+  std::array<P, kMostRows*(kMostRows + 2)> h_{};  // or one row of 128 values
+  struct RowState {
+    T* values;
+    const P* h;
+    size_t slot;
+    P last, second;
+  };
+  std::array<RowState, kMostRows> side_by_side_;
   std::array<T, kMostValues> values_, rounded_;
   std::array<P, kMostValues> predicted_;
   std::array<C, kMostValues> fitted_, numbers_of_block_;

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "leeway/core/distance.h"
 #include "leeway/core/stage.h"
 #include "leeway/quantize/linear.h"
+#include "leeway/quantize/one_by_one.h"
 
 namespace leeway {
 
@@ -41,20 +41,10 @@ class LogscaleGrid {
   }
   double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
                   size_t first = 0) const {
-    double max_error = 0;
-    for (size_t i = first; i < values.size(); ++i) {
-      const T x = values[i];
-      if (quantize(values[i], Predicted<T>(0), codes[i])) {
-        max_error = std::max(max_error, rounded_error(x, values[i]));
-      } else {
-        exact.add(i, x);
-        codes[i] = i > 0 ? codes[i - 1] : 0;
-      }
-    }
-    return max_error;
+    return quantize_one_by_one(*this, values, codes, exact, first);
   }
   void recover(std::span<const Code<T>> codes, std::span<T> values) const {
-    for (size_t i = 0; i < codes.size(); ++i) values[i] = recover(Predicted<T>(0), codes[i]);
+    recover_one_by_one(*this, codes, values);
   }
 
  private:

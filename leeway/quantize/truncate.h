@@ -7,9 +7,9 @@
 #include <bit>
 #include <cmath>
 
-#include "leeway/core/distance.h"
 #include "leeway/core/stage.h"
 #include "leeway/quantize/exact.h"
+#include "leeway/quantize/one_by_one.h"
 
 namespace leeway {
 
@@ -23,20 +23,10 @@ class TruncateGrid {
   T recover(Predicted<T>, Code<T> q) const { return recover(q); }
   double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
                   size_t first = 0) const {
-    double max_error = 0;
-    for (size_t i = first; i < values.size(); ++i) {
-      const T x = values[i];
-      if (quantize(values[i], codes[i])) {
-        max_error = std::max(max_error, error_between(x, values[i]));
-      } else {
-        exact.add(i, x);
-        codes[i] = i > 0 ? codes[i - 1] : 0;
-      }
-    }
-    return max_error;
+    return quantize_one_by_one(*this, values, codes, exact, first);
   }
   void recover(std::span<const Code<T>> codes, std::span<T> values) const {
-    for (size_t i = 0; i < codes.size(); ++i) values[i] = recover(codes[i]);
+    recover_one_by_one(*this, codes, values);
   }
 
  private:

@@ -5,7 +5,5 @@ namespace leeway {
 
 template std::shared_ptr<const ChunkCodec> make_typed_codec<float>(const Recipe&);
 template std::shared_ptr<const ChunkCodec> make_typed_codec<double>(const Recipe&);
-template std::shared_ptr<const ChunkCodec> make_typed_codec<f16>(const Recipe&);
-template std::shared_ptr<const ChunkCodec> make_typed_codec<bf16>(const Recipe&);
 
 }  // namespace leeway

@@ -36,6 +36,12 @@ void check_before_feedback(const Recipe& recipe, const StageCall& predictor) {
     });
 }
 
+// A predictor that walks over integers, for those of a quantizer before it; null if it cannot.
+template <class I>
+std::unique_ptr<Transform<I>> make_walk(const StageCall& predictor);
+extern template std::unique_ptr<Transform<i32>> make_walk<i32>(const StageCall&);
+extern template std::unique_ptr<Transform<i64>> make_walk<i64>(const StageCall&);
+
 // Joins predictor and quantizer in the order the recipe names them.
 template <class T>
 std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
@@ -58,8 +64,8 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
             transform = std::make_unique<Feedback<T, P, Q>>(p, q);
         } else if constexpr (IntegerPredictor<P>) {
           transform = std::make_unique<Dual<T, Q, P>>(q, p);
-        } else if constexpr (FeedbackPredictor<P, Code<T>> && !requires { P::kFloatingOnly; }) {
-          transform = std::make_unique<Walked<T, Q, P>>(q, p);
+        } else if (auto walk = make_walk<Code<T>>(*predictor)) {
+          transform = std::make_unique<Walked<T, Q>>(q, std::move(walk));
         }
       });
     }

@@ -133,7 +133,14 @@ std::string to_string(const Recipe& recipe) {
 
 std::shared_ptr<const ChunkCodec> make_codec(const Recipe& recipe, DType dtype) {
   return visit_dtype(dtype,
-                     [&]<class T>(std::type_identity<T>) { return make_typed_codec<T>(recipe); });
+                     [&]<class T>(std::type_identity<T>) -> std::shared_ptr<const ChunkCodec> {
+#ifdef LEEWAY_FEW_TYPES
+                       if constexpr (!std::is_floating_point_v<T>)
+                         throw Error(Errc::unsupported, "this build knows f32 and f64 only");
+                       else
+#endif
+                         return make_typed_codec<T>(recipe);
+                     });
 }
 
 }  // namespace leeway

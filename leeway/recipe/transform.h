@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "leeway/core/stage.h"
-#include "leeway/quantize/linear.h"
 #include "leeway/recipe/visitors.h"
 
 namespace leeway {
@@ -252,11 +251,12 @@ class Feedback final : public Transform<T> {
 
 // Quantize, then walk over the integers, without loss: predictors that visit values do so here,
 // too. What they decide on their way is theirs to decide, for the values do not depend on it.
-template <class T, class Q, class P>
+template <class T, class Q>
 class Walked final : public Transform<T> {
  public:
-  Walked(Q quantizer, P predictor)
-      : quantizer_(std::move(quantizer)), on_integers_(std::move(predictor), Linear()) {}
+  // The walk is a feedback without loss.
+  Walked(Q quantizer, std::unique_ptr<Transform<Code<T>>> walk)
+      : quantizer_(std::move(quantizer)), walk_(std::move(walk)) {}
 
   double forward(const View& source, Field<T> field, double bound, std::span<const u8>,
                  CodeSink<Code<T>>& sink, Patches<T>& exact, Writer& side) const override {
@@ -267,7 +267,7 @@ class Walked final : public Transform<T> {
     Patches<Code<T>> far;  // integers without a code
     Writer notes, patches;
     const Field<Code<T>> integers{codes.data(), field.shape};
-    on_integers_.forward(view_of(codes.data(), field.shape), integers, 0, {}, sink, far, notes);
+    walk_->forward(view_of(codes.data(), field.shape), integers, 0, {}, sink, far, notes);
     if (far.count() > 0) far.write(patches);
     side.put_section(patches.bytes());
     side.put_bytes(notes.bytes());
@@ -281,15 +281,15 @@ class Walked final : public Transform<T> {
     Patches<Code<T>> far;
     if (patches.remaining() > 0) far = Patches<Code<T>>::read(patches, field.size());
     patches.expect_end();
-    on_integers_.backward({codes.data(), field.shape}, 0, source, far, side, last_level);
+    walk_->backward({codes.data(), field.shape}, 0, source, far, side, last_level);
     quantizer_.template at<T>(bound).recover(std::span<const Code<T>>(codes), field.values());
     exact.apply(field.values());
   }
-  u64 chunk_values() const override { return preferred_chunk<P>(0); }
+  u64 chunk_values() const override { return walk_->chunk_values(); }
 
  private:
   Q quantizer_;
-  Feedback<Code<T>, P, Linear> on_integers_;
+  std::unique_ptr<Transform<Code<T>>> walk_;
 };
 
 // The predictor that is not there: every value is predicted as 0.

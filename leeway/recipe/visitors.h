@@ -84,6 +84,8 @@ struct Quantize : Visitor<T, Q> {
   Patches<T>& exact;
   double max_error = 0;
   size_t waiting = 0;  // codes not yet in the sink
+  Code<T>* block_codes = nullptr;
+  std::vector<std::pair<size_t, T>> without_code;  // in the block
 
   Quantize(const Q& q, double e, std::span<const u8> flags, const T* values, CodeSink<Code<T>>& s,
            Patches<T>& p)
@@ -95,6 +97,25 @@ struct Quantize : Visitor<T, Q> {
   void point(T& value, Predicted<T> predicted) {
     code_one(value, predicted, codes[waiting], is_special(value));
     if (++waiting == kMostCodes) flush();
+  }
+  void begin_block(size_t count) {
+    flush();
+    block_codes = sink.room(count);
+    without_code.clear();
+  }
+  void point_at(size_t slot, T& value, Predicted<T> predicted) {
+    const T original = value;
+    const bool special_one = is_special(value);
+    if (!this->quantize(value, predicted, block_codes[slot], special_one))
+      without_code.emplace_back(slot, original);
+    else if (!special_one)
+      max_error = std::max(max_error, rounded_error(original, value));
+  }
+  void end_block(size_t count) {
+    std::ranges::sort(without_code, {}, [](const auto& entry) { return entry.first; });
+    for (const auto& [slot, value] : without_code) exact.add(done + slot, value);
+    sink.put(count, nullptr);
+    done += count;
   }
   void keep(T& value, Predicted<T> otherwise) {
     if (is_special(value)) return point(value, otherwise);
@@ -189,6 +210,14 @@ struct Recover : Visitor<T, Q> {
     if (next == ahead.size()) look_ahead(1);
     recover(value, predicted, ahead[next++]);
   }
+  void begin_block(size_t count) { take(count, nullptr); }
+  void point_at(size_t slot, T& value, Predicted<T> predicted) {
+    if (codes[slot] != kExactCode<Code<T>>)
+      value = grid.recover(predicted, codes[slot]);
+    else
+      value = exact.empty() ? T() : exact[done + slot];
+  }
+  void end_block(size_t count) { done += count; }
   void keep(T& value, Predicted<T> otherwise) { point(value, otherwise); }
   bool wave(const Wave<T>& rows) {
     if constexpr (requires { recover_wave(grid, rows, codes.data()); }) {
@@ -213,14 +242,7 @@ struct Recover : Visitor<T, Q> {
   }
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts, const u8*,
            u8* sizes) {
-    if (next < ahead.size()) {
-      if (ahead.size() - next < count) look_ahead(count);
-      std::copy_n(ahead.data() + next, count, codes.data());
-      next += count;
-    } else {
-      source.next(std::span(codes.data(), count), contexts);
-      remaining -= count;
-    }
+    take(count, contexts);
     size_t i = 0;
     while (i < count) {
       if constexpr (requires { grid.recover_run(values, predicted, 0, codes.data()); }) {
@@ -235,6 +257,17 @@ struct Recover : Visitor<T, Q> {
   }
 
  private:
+  // The next codes to `codes`.
+  void take(size_t count, const u8* contexts) {
+    if (next < ahead.size()) {
+      if (ahead.size() - next < count) look_ahead(count);
+      std::copy_n(ahead.data() + next, count, codes.data());
+      next += count;
+    } else {
+      source.next(std::span(codes.data(), count), contexts);
+      remaining -= count;
+    }
+  }
   // At least `count` codes wait in `ahead` after this.
   void look_ahead(size_t count) {
     ahead.erase(ahead.begin(), ahead.begin() + std::ptrdiff_t(next));

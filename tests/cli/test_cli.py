@@ -492,3 +492,11 @@ def test_auto_says_what_it_chose(leeway, field):
     assert leeway.json("inspect", "a.lwy")["recipe"] == report["recipe"]
     leeway("verify", "a.lwy", "--against", field)
     assert "auto" in leeway("recipes")
+
+
+def test_advice_for_an_aim(leeway, field):
+    for aim in ("ratio", "counts", "speed"):
+        advice = leeway.json("advise", field, "--rel", "1e-3", "--for", aim)
+        assert advice["for"] == aim and advice["choice"] in [entry["recipe"] for entry in advice["tried"]]
+    assert "sz3-pastri" in leeway("advise", field, "--rel", "1e-3", "--for", "pastri")
+    assert "there are ratio, pastri" in leeway.fails(2, "advise", field, "--rel", "1e-3", "--for", "luck")

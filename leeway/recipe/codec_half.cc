@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/recipe/make_codec.h"
+
+namespace leeway {
+
+template std::shared_ptr<const ChunkCodec> make_typed_codec<f16>(const Recipe&);
+template std::shared_ptr<const ChunkCodec> make_typed_codec<bf16>(const Recipe&);
+
+}  // namespace leeway

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/recipe/make_codec.h"
+
+namespace leeway {
+
+template <class I>
+std::unique_ptr<Transform<I>> make_walk(const StageCall& predictor) {
+  std::unique_ptr<Transform<I>> walk;
+  with_stage(Predictors{}, predictor, [&]<class P>(const P& p) {
+    if constexpr (FeedbackPredictor<P, I> && !requires { P::kFloatingOnly; })
+      walk = std::make_unique<Feedback<I, P, Linear>>(p, Linear());
+  });
+  return walk;
+}
+
+template std::unique_ptr<Transform<i32>> make_walk<i32>(const StageCall&);
+template std::unique_ptr<Transform<i64>> make_walk<i64>(const StageCall&);
+
+}  // namespace leeway
