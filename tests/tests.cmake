@@ -8,6 +8,7 @@ function(leeway_test_program name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(${name} PRIVATE LEEWAY_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
   target_link_libraries(${name} PRIVATE leeway_objects GTest::gtest_main hwy::hwy)
+  target_precompile_headers(${name} PRIVATE tests/support.h)  # half the time of most tests
 endfunction()
 
 add_executable(leeway_tests ${test_sources} tests/promises_test.cc tests/hostile_test.cc tests/targets_test.cc
