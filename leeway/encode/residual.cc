@@ -11,20 +11,24 @@ template <class I>
 using Unsigned = std::make_unsigned_t<I>;
 
 template <class I>
+Unsigned<I> magnitude_of(I code) {
+  return code < 0 ? Unsigned<I>(0) - Unsigned<I>(code) : Unsigned<I>(code);
+}
+
+template <class I>
 void encode_codes(std::span<const I> codes, Writer& out) {
   BitWriter raw;
   for (const I code : codes) {
-    const auto size = code < 0 ? Unsigned<I>(0) - Unsigned<I>(code) : Unsigned<I>(code);
+    const Unsigned<I> size = magnitude_of(code);
     if (size > 1) raw.put(size - std::bit_floor(size), std::bit_width(size) - 1);
   }
   out.put_section(raw.take().bytes());
   RangeWriter coder(out);
   BitTree<7> length;
   Probability negative;
-  for (const I code : codes) {
-    const auto size = code < 0 ? Unsigned<I>(0) - Unsigned<I>(code) : Unsigned<I>(code);
-    if (length.code(u32(std::bit_width(size)), coder) > 0) coder.decide(code < 0, negative);
-  }
+  for (const I code : codes)
+    if (length.code(u32(std::bit_width(magnitude_of(code))), coder) > 0)
+      coder.decide(code < 0, negative);
   coder.finish();
 }
 

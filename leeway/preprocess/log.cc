@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "leeway/core/bits.h"
+
 namespace leeway {
 namespace {
 
@@ -47,11 +49,9 @@ void write_plane(const std::vector<u8>& plane, Writer& out) {
     return out.put_bytes(runs.bytes());
   }
   out.put(Plane::bits);
-  u8 byte = 0;
-  for (size_t i = 0; i < plane.size(); ++i) {
-    byte |= u8(u8(plane[i]) << (i % 8));
-    if (i % 8 == 7 || i + 1 == plane.size()) out.put(std::exchange(byte, u8(0)));
-  }
+  BitWriter bits;
+  for (const u8 bit : plane) bits.put(bit, 1);
+  out.put_bytes(bits.take().bytes());
 }
 
 std::vector<u8> read_plane(Reader& in, size_t size) {
@@ -70,9 +70,9 @@ std::vector<u8> read_plane(Reader& in, size_t size) {
       return plane;
     }
     case Plane::bits: {
-      const ByteView bytes = in.take((size + 7) / 8);
-      for (size_t i = 0; i < size; ++i) plane[i] = bytes[i / 8] >> (i % 8) & 1;
-      if (size % 8 > 0 && bytes.back() >> (size % 8)) fail_corrupt("bits left over");
+      BitReader bits(in.take((size + 7) / 8));
+      for (u8& bit : plane) bit = u8(bits.get(1));
+      bits.expect_end();
       return plane;
     }
   }

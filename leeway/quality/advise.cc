@@ -8,8 +8,15 @@
 namespace leeway {
 namespace {
 
-// A box in the middle of at most `most` values: the longest axis is halved until it fits.
-Box middle(const Shape& shape, u64 most) {
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+// The longest axis is halved until it fits.
+View middle_part(const View& array, u64 most) {
+  const Shape& shape = array.shape;
   std::vector<u64> extents(shape.extents().begin(), shape.extents().end());
   while (Shape(std::span<const u64>(extents)).size() > most) {
     u64& longest = *std::ranges::max_element(extents);
@@ -18,14 +25,8 @@ Box middle(const Shape& shape, u64 most) {
   Box box{{}, Shape(std::span<const u64>(extents))};
   for (size_t axis = 0; axis < shape.rank(); ++axis)
     box.first[axis] = (shape[axis] - extents[axis]) / 2;
-  return box;
+  return array.part(box);
 }
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
 
 Bound absolute_limits(const View& array, const CompressOptions& options) {
   if (!options.bound.has(BoundKind::rel)) return options.bound;
@@ -48,7 +49,7 @@ std::vector<Advice> advise(const View& array, const CompressOptions& options,
   if (array.shape.size() == 0) fail_argument("the array is empty");
   CompressOptions trial = options;
   trial.bound = absolute_limits(array, options);
-  const View part = array.part(middle(array.shape, std::max<u64>(sample, 1)));
+  const View part = middle_part(array, std::max<u64>(sample, 1));
   const double bytes = double(part.shape.size()) * double(size_of(part.dtype));
   DecompressOptions reading;
   reading.execution = options.execution;

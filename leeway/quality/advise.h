@@ -24,6 +24,9 @@ LEEWAY_EXPORT std::vector<Advice> advise(const View& array, const CompressOption
                                          std::vector<std::string> recipes = {},
                                          u64 sample = u64(1) << 22);
 
+// A box in the middle of the array, of at most so many values.
+LEEWAY_EXPORT View middle_part(const View& array, u64 most);
+
 // The limits of the options; those that refer to the range of the values as absolute ones.
 LEEWAY_EXPORT Bound absolute_limits(const View& array, const CompressOptions& options);
 

@@ -13,11 +13,16 @@ namespace {
 // The smallest of those that are the best for some kind of data, on a part of the array.
 std::string smallest_on_sample(const View& array, const CompressOptions& options) {
   constexpr u64 kSample = u64(1) << 18;
-  std::vector<std::string> recipes = {"balanced", "small", "plain",   "linear+arithmetic",
-                                      "sz3-lr",   "eri",   "lossless"};
+  const std::string recipes[] = {"balanced", "small", "plain",   "linear+arithmetic",
+                                 "sz3-lr",   "eri",   "lossless"};
   if (array.shape.size() == 0) return recipes[0];
-  const std::vector<Advice> all = advise(array, options, recipes, kSample);
-  return std::ranges::max_element(all, {}, &Advice::ratio)->recipe;
+  CompressOptions trial = options;
+  trial.bound = absolute_limits(array, options);
+  const View part = middle_part(array, kSample);
+  return *std::ranges::min_element(recipes, {}, [&](const std::string& recipe) {
+    trial.recipe = recipe;
+    return compress(part, trial).size();
+  });
 }
 
 // SZ3's pipeline for X-ray images: above half a count prediction from blocks, below it counts are
@@ -30,25 +35,26 @@ std::string for_counts(const View& array, const CompressOptions& options) {
   return bound >= 0.5 ? "sz3-lr" : "transpose+linear:step=pow2+arithmetic";
 }
 
-constexpr NamedChoice kNames[] = {
-    {"auto", "the smallest of several, tried on a part of the array"},
-    {"sz3-aps", "SZ3 for X-ray images: counts kept exactly below a bound of 0.5, sz3-lr above"},
+constexpr NamedChoice kChoices[] = {
+    {"auto", "the smallest of several, tried on a part of the array", smallest_on_sample},
+    {"sz3-aps", "SZ3 for X-ray images: counts kept exactly below a bound of 0.5, sz3-lr above",
+     for_counts},
 };
-constexpr std::string (*kChoosers[])(const View&, const CompressOptions&) = {smallest_on_sample,
-                                                                             for_counts};
+
+const NamedChoice* find_choice(std::string_view name) {
+  const auto* found = std::ranges::find(kChoices, name, &NamedChoice::name);
+  return found == std::end(kChoices) ? nullptr : found;
+}
 
 }  // namespace
 
-std::span<const NamedChoice> named_choices() { return kNames; }
+std::span<const NamedChoice> named_choices() { return kChoices; }
 
-bool is_choice(std::string_view name) {
-  return std::ranges::find(kNames, name, &NamedChoice::name) != std::end(kNames);
-}
+bool is_choice(std::string_view name) { return find_choice(name) != nullptr; }
 
 std::string chosen_recipe(const View& array, const CompressOptions& options) {
-  const auto* found = std::ranges::find(kNames, options.recipe, &NamedChoice::name);
-  if (found == std::end(kNames)) return options.recipe;
-  return kChoosers[found - kNames](array, options);
+  const NamedChoice* choice = find_choice(options.recipe);
+  return choice ? choice->choose(array, options) : options.recipe;
 }
 
 void check_recipe(std::string_view text) {

@@ -14,6 +14,7 @@ namespace leeway {
 
 struct NamedChoice {
   std::string_view name, about;
+  std::string (*choose)(const View&, const CompressOptions&);
 };
 LEEWAY_EXPORT std::span<const NamedChoice> named_choices();
 LEEWAY_EXPORT bool is_choice(std::string_view name);
