@@ -25,7 +25,7 @@ TYPES = {"f32": np.float32, "f64": np.float64}
 
 
 class Sz3:
-    name = "SZ3"
+    name, algorithm = "SZ3", "INTERP_LORENZO"
 
     def __init__(self):
         import pysz
@@ -34,11 +34,20 @@ class Sz3:
 
     def compress(self, array, bound):
         config = self.pysz.szConfig()
+        config.cmprAlgo = getattr(self.pysz.szAlgorithm, self.algorithm)
         config.errorBoundMode, config.absErrorBound = self.pysz.szErrorBoundMode.ABS, bound
         return self.pysz.sz.compress(array, config)[0]
 
     def decompress(self, stream, array):
         return self.pysz.sz.decompress(stream, array.dtype.type, array.shape)[0]
+
+
+class Sz3Lr(Sz3):
+    name, algorithm = "SZ3-LR", "LORENZO_REG"
+
+
+class Sz3Interp(Sz3):
+    name, algorithm = "SZ3-Interp", "INTERP"
 
 
 class Zfp:
@@ -80,12 +89,14 @@ class Sperr:
             return file["x"][...].reshape(array.shape)
 
 
-PEERS = (Sz3, Zfp, Sperr)
+PEERS = (Sz3, Sz3Lr, Sz3Interp, Zfp, Sperr)
 
 
-def available():
+def available(names):
     found = []
     for peer in PEERS:
+        if names and peer.name not in names.split(","):
+            continue
         try:
             found.append(peer())
         except ImportError as error:
@@ -180,11 +191,12 @@ def main():
     parser.add_argument("fields", nargs="+", help="raw files named like field_100x500x500.f32")
     parser.add_argument("--rel", type=float, nargs="+", default=[1e-2, 1e-3, 1e-4], help="bounds, as parts of the value range")
     parser.add_argument("--recipes", default="fast,balanced,small,smallest", help="leeway's, separated by commas")
+    parser.add_argument("--peers", help="only these, separated by commas: " + ", ".join(peer.name for peer in PEERS))
     parser.add_argument("--repeat", type=int, default=3, help="passes over all codecs")
     parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON")
     parser.add_argument("--plot", metavar="FILE", help="also draw PSNR over bits per value")
     options = parser.parse_args()
-    peers, rows = available(), []
+    peers, rows = available(options.peers), []
     for field in options.fields:
         for rel in options.rel:
             rows += measure(field, rel, options.recipes.split(","), peers, options.repeat)

@@ -37,8 +37,15 @@ Made made_for(const CompressOptions& options, const std::string& name, DType dty
   return made_of((has_log ? "" : std::string(Log::kName) + "+") + to_string(recipe), dtype);
 }
 
-Made made_for(const CompressOptions& options, const View& array) {
-  return made_for(options, chosen_recipe(array, options), array.dtype);
+// `to` is a sink or memory.
+template <class To>
+CompressReport compress_to(const View& array, const CompressOptions& options, const To& to) {
+  const Choice choice = choose(array, options);
+  const Made made = made_for(options, choice.recipe, array.dtype);
+  if (choice.bounds.empty()) return compress_with(*made.codec, made.recipe, array, options, to);
+  CompressOptions with_bounds = options;
+  with_bounds.bounds = view_of(choice.bounds.data(), array.shape);
+  return compress_with(*made.codec, made.recipe, array, with_bounds, to);
 }
 
 std::shared_ptr<const ChunkCodec> library_codec(const std::string& recipe, DType dtype) {
@@ -55,14 +62,12 @@ std::shared_ptr<const ChunkCodec> library_codec(const std::string& recipe, DType
 const char* version() { return LEEWAY_VERSION; }
 
 CompressReport compress(const View& array, const CompressOptions& options, const Sink& sink) {
-  const Made made = made_for(options, array);
-  return compress_with(*made.codec, made.recipe, array, options, sink);
+  return compress_to(array, options, sink);
 }
 
 CompressReport compress_into(const View& array, const CompressOptions& options,
                              std::span<u8> memory) {
-  const Made made = made_for(options, array);
-  return compress_with(*made.codec, made.recipe, array, options, memory);
+  return compress_to(array, options, memory);
 }
 
 Bytes compress(const View& array, const CompressOptions& options) {
@@ -80,15 +85,14 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   Header header;
   header.dtype = dtype;
   header.shape = shape;
-  header.chunk = options.chunk.rank()
-                     ? options.chunk
-                     : default_chunk(shape, wanted_chunk(options, made.codec->chunk_values()));
+  header.chunk = options.chunk.rank() ? options.chunk
+                                      : default_chunk(shape, wanted_chunk(options, *made.codec));
   header.bound = options.bound;
   header.recipe = made.recipe;
   // Up to four fill values may be found on either side.
   header.fills.resize(options.fills.size() + options.fill_bits.size() + 8);
   header.regions = options.regions;
-  if (options.bounds.data)
+  if (options.bounds.data || is_choice(options.recipe))
     header.regions.resize(header.regions.size() + size_t(header.grid().size()), {{{}, shape}, 0});
   Writer out;
   write(header, out);

@@ -25,12 +25,12 @@ DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32
             "composite": {"second": 0, "degree": 1, "block": 0}, "regression": {"degree": 1, "block": 0},
             "pattern": {"size": 0, "count": 0, "scale": "squares"}, "cross": {"rows": 36, "columns": 36},
             "fixed-huffman": {"block": 1296}, "arithmetic": {}, "residual": {},
-            "lag": {"frames": 1}, "dft": {"block": 8}, "truncate": {"bits": 0}, "logscale": {},
+            "lag": {"frames": 1}, "dft": {"block": 8}, "truncate": {"bits": 0}, "logscale": {}, "elementwise": {},
             "transpose": {"order": 0}, "lz4": {"level": 1}, "shuffle": {"bytes": 4},
             "interp": {"cubic": 1, "reverse": 0, "alpha": 1.25, "beta": 2.0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4}}
 PREPROCESSORS = {"log", "transpose", "dft"}
-PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "lag", "pattern", "cross"}, {"linear", "logscale", "truncate", "exact"}
+PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "lag", "pattern", "cross"}, {"linear", "logscale", "elementwise", "truncate", "exact"}
 ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw", "fixed-huffman", "arithmetic", "residual"}, {"zstd", "deflate", "lz4", "shuffle", "store"}
 
 
@@ -517,7 +517,7 @@ class Linear:
             if binary:
                 self.step = 1 << self.step.bit_length() - 1
 
-    def recover(self, p, q):
+    def recover(self, p, q, at=0):
         if self.dtype in FLOATS:
             with np.errstate(all="ignore"):
                 if self.dtype == "f32" and abs(q) <= 65536 and 2.0**-100 < self.step < 2.0**100:
@@ -533,6 +533,17 @@ class Linear:
         return to_bits(value, self.dtype)
 
 
+class Elementwise:
+    """A linear grid for each class of values."""
+
+    def __init__(self, dtype, bound, classes, of_value):
+        self.grids = [Linear(dtype, e, DEFAULTS["linear"]) for e in [bound, *classes]]
+        self.step, self.of_value = self.grids[0].step, of_value
+
+    def recover(self, p, q, at=0):
+        return self.grids[self.of_value[at] if self.of_value else 0].recover(p, q)
+
+
 class Exact:
     def __init__(self, dtype, bound, params):
         self.dtype, self.width = dtype, 8 * BYTES[dtype]
@@ -540,7 +551,7 @@ class Exact:
     def flip(self, order):
         return order ^ (1 << self.width - 1) - 1 if self.dtype in FLOATS and order < 0 else order
 
-    def recover(self, p, q):
+    def recover(self, p, q, at=0):
         near = 0
         if p is not None and p == p:
             near = self.flip(signed(to_bits(p, self.dtype), self.width))
@@ -552,7 +563,7 @@ class Truncate(Exact):
         super().__init__(dtype, bound, params)
         self.low = max(self.width - params["bits"], 0) if params["bits"] else 0
 
-    def recover(self, p, q):
+    def recover(self, p, q, at=0):
         return super().recover(None, q << self.low)
 
 
@@ -560,7 +571,7 @@ class Logscale:
     def __init__(self, dtype, bound, params):
         self.dtype, self.step = dtype, short_step(bound)
 
-    def recover(self, p, q):
+    def recover(self, p, q, at=0):
         distance = (0.0, 0.125, 0.375)[abs(q)] if abs(q) < 3 else abs(q) - 2.125
         return to_bits(float(np.float64(p) + np.float64(distance * self.step * (-1 if q < 0 else 1))), self.dtype)
 
@@ -625,7 +636,7 @@ def wavefront_walk(codes, shape, params, grid, dtype, exact, lowest):
         if codes[number] == lowest:
             values[i * length + j] = exact.get(number, 0)
         else:
-            values[i * length + j] = grid.recover(as_prediction(p, dtype), codes[number])
+            values[i * length + j] = grid.recover(as_prediction(p, dtype), codes[number], number)
     return values
 
 
@@ -681,7 +692,7 @@ def lorenzo_walk(values, codes, shape, params, grid, dtype, lowest):
                     p = P(P(P(2) * x1 - x2) + P(P(g0 - P(P(2) * g1)) + g2))
                 code = codes[row + i]
                 if code != lowest:
-                    values[row + i] = grid.recover(as_prediction(p, dtype), code)
+                    values[row + i] = grid.recover(as_prediction(p, dtype), code, row + i)
                 x1, x2 = P(to_number(values[row + i], dtype)), x1
 
 
@@ -807,7 +818,7 @@ def lag_walk(codes, shape, frames, grid, dtype, exact, lowest):
             p = P(P(P(2) * x(1)) - x(2))
         else:
             p = P(P(P(3) * P(x(1) - x(2))) + x(3))
-        values.append(exact.get(number, 0) if codes[number] == lowest else grid.recover(as_prediction(p, dtype), codes[number]))
+        values.append(exact.get(number, 0) if codes[number] == lowest else grid.recover(as_prediction(p, dtype), codes[number], number))
     return values
 
 
@@ -895,7 +906,7 @@ def cross_walk(next_code, size, params, side):
     return values
 
 
-def interp_walk(codes, shape, params, grid_at, bound, dtype, exact):
+def interp_walk(codes, shape, params, grid_at, dtype, exact):
     """interp before the quantizer: values as bits."""
     C, lowest = number_type(dtype), -(1 << (63 if BYTES[dtype] == 8 else 31))
     shape = shape or [1]
@@ -904,9 +915,10 @@ def interp_walk(codes, shape, params, grid_at, bound, dtype, exact):
 
     def visit(index, p, level):
         nonlocal done
-        grid = grid_at(bound * level_factor(level, params["alpha"], params["beta"]))
+        grid = grid_at(level_factor(level, params["alpha"], params["beta"]))
         code = codes[done]
-        value = exact.get(done, 0) if code == lowest else grid.recover(rounded(p, dtype), code)
+        place = sum(i * n for i, n in zip(index, strides_of(shape)))
+        value = exact.get(done, 0) if code == lowest else grid.recover(rounded(p, dtype), code, place)
         bits[index], numbers[index] = value, C(to_number(value, dtype))
         done += 1
 
@@ -1010,14 +1022,14 @@ def beyond(r0, r1=None, r2=None):
 
 
 class Pyramid:
-    def __init__(self, shape, params, side, grid_at, bound, dtype, next_code, exact):
+    def __init__(self, shape, params, side, grid_at, dtype, next_code, exact):
         self.dtype, self.next_code, self.exact, self.done = dtype, next_code, exact, 0
-        self.grid_at, self.bound = grid_at, bound
+        self.grid_at = grid_at
         self.C = number_type(dtype)
         frozen, self.tight, self.taps = side.get("B"), side.get("B"), side.get("B")
         side.expect_end()
         require(frozen >> len(shape) == 0 and self.tight <= 2 and self.taps <= 64, "settings of the pyramid")
-        self.every, self.step = params["every"], float(grid_at(bound).step)
+        self.every, self.step = params["every"], float(grid_at(1.0).step)
         active = [k for k in range(len(shape)) if not frozen >> k & 1][-4:]
         self.flat = not active
         active = active or list(range(len(shape)))[-1:]
@@ -1084,7 +1096,7 @@ class Pyramid:
         bits = np.zeros(extents, np.uint64)
         self.data[self.slice, level, odd] = numbers, sizes, bits
         factor = self.tightening(bound_level)
-        grid, inverse = self.grid_at(self.bound * factor), self.C(1 / (self.step * factor))
+        grid, inverse = self.grid_at(factor), self.C(1 / (self.step * factor))
         for row in product(*(range(n) for n in extents[:-1])):
             for x in range(0, extents[-1], 2048):
                 count = min(2048, extents[-1] - x)
@@ -1182,8 +1194,8 @@ class Pyramid:
             code = self.next_code(int(contexts[i]))
             p = rounded(predicted[i], self.dtype)
             lowest = -(1 << (63 if BYTES[self.dtype] == 8 else 31))
-            value = self.exact.get(self.done, 0) if code == lowest else grid.recover(p, code)
             at = row + (x + i,)
+            value = self.exact.get(self.done, 0) if code == lowest else grid.recover(p, code, self.place_of(level, odd, at))
             here[2][at], here[1][at] = value, min(255, abs(code))
             here[0][at] = self.C(to_number(value, self.dtype))
             self.done += 1
@@ -1195,6 +1207,13 @@ class Pyramid:
             means = [(s * p)[g] for s, p in zip(sums, per)]
             size = here[1][row][x : x + count][g].astype(f32)
             expectation[0].sample([activity[g], *means, np.ones(8, f32)], np.zeros(8, f32), expected[g], size, expected[g], f32(1))
+
+    def place_of(self, level, odd, at):
+        """The position in row-major order of a value of a class."""
+        index = dict(zip(self.frozen, self.slice))
+        for k, (axis, i) in enumerate(zip(self.axes, at)):
+            index[axis] = i << level if level == len(self.levels) else (2 * i + (odd >> k & 1)) << level
+        return sum(index[k] * n for k, n in enumerate(strides_of(self.shape)))
 
     @staticmethod
     def groups(learner, every, count):
@@ -1385,8 +1404,15 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
     decoder = {"huffman": huffman, "adaptive": adaptive, "rans": rans, "pack": pack, "fixed": fixed, "raw": raw_codes, "fixed-huffman": fixed_huffman, "arithmetic": arithmetic,
                "residual": residual}[encoder]
     quantizer = next((n for n in names if n in QUANTIZERS), None)
-    grid_at = lambda e: {"linear": Linear, "logscale": Logscale, "truncate": Truncate, "exact": Exact}[quantizer or "exact"](dtype, e, dict(stages).get(quantizer))
-    grid, predictor = grid_at(bound), next((n for n in names if n in PREDICTORS), None)
+    if quantizer == "elementwise":
+        classes = [side.get("d") for _ in range(side.get("B"))]
+        require(len(classes) <= 121 and all(0 <= e < bound for e in classes), "bounds of classes")
+        of_value = bytes(side.take(size)) if classes else b""
+        require(not of_value or max(of_value) <= len(classes), "a class without a bound")
+        grid_at = lambda factor: Elementwise(dtype, bound * factor, [c * factor for c in classes], of_value)
+    else:
+        grid_at = lambda factor: {"linear": Linear, "logscale": Logscale, "truncate": Truncate, "exact": Exact}[quantizer or "exact"](dtype, bound * factor, dict(stages).get(quantizer))
+    grid, predictor = grid_at(1.0), next((n for n in names if n in PREDICTORS), None)
     if predictor == "pyramid":
         if encoder == "rans":
             source = Rans(reader, size, width)
@@ -1396,7 +1422,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
             next_code = lambda context: next(codes)
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}
         with np.errstate(all="ignore"):
-            values = Pyramid(shape, dict(stages)[predictor], side, grid_at, bound, dtype, next_code, patches).run()
+            values = Pyramid(shape, dict(stages)[predictor], side, grid_at, dtype, next_code, patches).run()
         reader.expect_end()
         return values
     if predictor in WALKERS and not (quantizer and names.index(predictor) < names.index(quantizer)):
@@ -1417,7 +1443,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
                 elif predictor == "pattern":
                     integers = pattern_walk(walked, side)
                 elif predictor == "interp":
-                    integers = [signed(v, width) for v in (interp_walk(walked, shape, params, whole, 0.0, integer, far) if size else [])]
+                    integers = [signed(v, width) for v in (interp_walk(walked, shape, params, whole, integer, far) if size else [])]
                 else:
                     integers = [signed(v, width) for v in composite_walk(walked, shape, params, whole(0), integer, far, -(1 << width - 1), side)]
         reader.expect_end()
@@ -1432,7 +1458,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
         side.expect_end()
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}
         with np.errstate(all="ignore"):
-            values = interp_walk(codes, shape, dict(stages)[predictor], grid_at, bound, dtype, patches) if size else []
+            values = interp_walk(codes, shape, dict(stages)[predictor], grid_at, dtype, patches) if size else []
     elif predictor == "wavefront":
         side.expect_end()
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}

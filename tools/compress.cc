@@ -113,8 +113,8 @@ struct Compress {
                double(report.input_bytes) / 1e6 / std::max(seconds, 1e-9));
     if (report.abs_bound > 0)
       fmt::print(to, "bound {} {} {} absolute; largest error {}\n", to_string(options.bound),
-                 options.bound.is_by_chunk() || options.has_regions() ? "at most" : "=",
-                 number(report.abs_bound), number(report.statement.max_error));
+                 report.is_bound_by_chunk ? "at most" : "=", number(report.abs_bound),
+                 number(report.statement.max_error));
     else
       fmt::print(to, "lossless\n");
     if (report.statement.special > 0)

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "leeway/quality/compare.h"
+#include "leeway/quality/critical_points.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/variables.h"
@@ -12,12 +13,13 @@ namespace {
 struct Finding {
   double max_error = 0, max_pointwise = 0, squares = 0;
   u64 special_mismatches = 0, compared = 0;
+  std::optional<CriticalPoints> critical_points;
   std::vector<std::string> complaints;
 };
 
 struct Verify {
-  std::string input, original;
-  bool json = false;
+  std::string input, original, bounds;
+  bool json = false, critical_points = false;
   ArrayOptions array;
   WorkOptions work;
 
@@ -30,12 +32,18 @@ struct Verify {
     }
     const FileSource source(input);
     const StreamReader stream(source);
+    if (original.empty() && (critical_points || !bounds.empty()))
+      fail_argument("--critical-points and --bounds need the original: --against");
     Finding finding;
     check_heads(stream, finding);
-    if (original.empty())
+    if (original.empty()) {
       check_alone(stream, finding);
-    else
-      check_against(stream, open_array(original, array).view, finding);
+    } else {
+      const ArrayFile truth = open_array(original, array);
+      check_against(stream, truth.view, finding);
+      if (!bounds.empty()) check_bounds(stream, truth.view, finding);
+      if (critical_points) check_critical_points(stream, truth.view, finding);
+    }
     print(stream, finding);
     if (!finding.complaints.empty()) throw Ended{kNotVerified};
   }
@@ -60,13 +68,14 @@ struct Verify {
 
   // What the frames say of themselves.
   static void check_heads(const StreamReader& stream, Finding& finding) {
-    if (stream.header().bound.has(BoundKind::pointwise)) return;  // errors there are absolute
+    const Header& header = stream.header();
+    if (header.bound.has(BoundKind::pointwise)) return;  // errors there are absolute
+    const bool by_value = is_by_value(parse_recipe(header.recipe));
     for (u64 i = 0; i < stream.chunks(); ++i) {
       const FrameHead head = stream.read_head(i);
-      double allowed = stream.header().abs_bound;
-      for (const RegionBound& region : stream.header().regions)
-        if (overlap(region.box, stream.header().chunk_box(i)))
-          allowed = std::min(allowed, region.bound);
+      const double allowed = by_value
+                                 ? header.abs_bound
+                                 : header.smallest_bound(header.chunk_box(i), header.abs_bound);
       if (head.bound > allowed || head.max_error > head.bound)
         finding.complaints.push_back(
             fmt::format("chunk {} states the error {} under the bound {}, but the stream allows {}",
@@ -119,6 +128,34 @@ struct Verify {
                            number(stream.statement()->max_error)));
   }
 
+  // Value by value.
+  void check_bounds(const StreamReader& stream, const View& truth, Finding& finding) const {
+    const ArrayFile file = open_array(bounds, {});
+    if (!(file.view.shape == truth.shape))
+      fail_argument(fmt::format("there are {} values, but bounds for {}", to_string(truth.shape),
+                                to_string(file.view.shape)));
+    u64 beyond = 0;
+    for_each_slab(stream, [&](const Box& box, const View& decoded) {
+      beyond += count_beyond(truth.part(box), decoded, file.view.part(box), stream.header().fills);
+    });
+    if (beyond > 0)
+      finding.complaints.push_back(fmt::format("{} values exceed their own bounds", beyond));
+  }
+
+  void check_critical_points(const StreamReader& stream, const View& truth,
+                             Finding& finding) const {
+    check_vector_field(truth);
+    Array decoded(truth.dtype, truth.shape);
+    decompress_into(stream, {}, decoded.view());
+    const CriticalPoints found =
+        compare_critical_points(truth, View(decoded.data(), decoded.dtype(), decoded.shape()));
+    finding.critical_points = found;
+    if (found.lost + found.gained > 0)
+      finding.complaints.push_back(
+          fmt::format("{} critical points of {} are lost, {} were not there before", found.lost,
+                      found.before, found.gained));
+  }
+
   template <class F>
   static void check_limit(const Limit& limit, const Header& header, const Finding& finding,
                           F&& complain) {
@@ -146,6 +183,11 @@ struct Verify {
       result["max_error"] = finding.max_error;
       result["stated_max_error"] = stream.statement()->max_error;
       result["special_mismatches"] = finding.special_mismatches;
+      if (const auto& points = finding.critical_points)
+        result["critical_points"] = {{"before", points->before},
+                                     {"after", points->after},
+                                     {"lost", points->lost},
+                                     {"gained", points->gained}};
       result["complaints"] = finding.complaints;
       fmt::print("{}\n", result.dump(2));
       return;
@@ -156,6 +198,8 @@ struct Verify {
     fmt::print("verified{}: largest error {} within {} ({})\n",
                original.empty() ? ", all checksums match" : " against the original",
                number(finding.max_error), number(header.abs_bound), to_string(header.bound));
+    if (const auto& points = finding.critical_points)
+      fmt::print("{} critical points, all where they were\n", points->before);
   }
 };
 
@@ -167,6 +211,11 @@ void add_verify(CLI::App& verb) {
   verb.add_option("--against", self->original,
                   "the original: an array, or a variable or file for a file")
       ->type_name("ORIGINAL");
+  verb.add_option("--bounds", self->bounds,
+                  "with --against: absolute bounds value by value, as given to compress")
+      ->type_name("FILE");
+  verb.add_flag("--critical-points", self->critical_points,
+                "with --against, for vector fields: no cell may win or lose a critical point");
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("--json", self->json, "report as JSON");

@@ -70,6 +70,9 @@ LEEWAY_EXPORT bool is_bound_kind(u8 id);
 LEEWAY_EXPORT BoundKind parse_bound_kind(std::string_view name);
 // rel * (max - min), never rounded up.
 LEEWAY_EXPORT double relative_bound(double rel, double min, double max);
+// Below some point steps would not be normal numbers: keep everything exactly.
+inline bool is_usable_bound(double e) { return e >= 1e-290; }
+inline double usable_bound(double e) { return is_usable_bound(e) ? (e < 1e300 ? e : 1e300) : 0; }
 // Cut to 20 significant bits, so that the last bits of a host's pow() or sqrt() do not matter.
 LEEWAY_EXPORT double shortened(double bound);
 LEEWAY_EXPORT std::string to_string(const Bound& bound);  // "abs=0.001,psnr=80"

@@ -75,6 +75,14 @@ struct Box {
   Shape shape;
 };
 
+// Whether a box with as many axes lies inside an array.
+inline bool contains(const Shape& shape, const Box& box) {
+  for (size_t axis = 0; axis < shape.rank(); ++axis)
+    if (box.first[axis] > shape[axis] || box.shape[axis] > shape[axis] - box.first[axis])
+      return false;
+  return true;
+}
+
 inline bool overlap(const Box& a, const Box& b) {
   for (size_t axis = 0; axis < a.shape.rank(); ++axis)
     if (a.first[axis] >= b.first[axis] + b.shape[axis] ||

@@ -84,15 +84,16 @@ constexpr u64 preferred_chunk(u64 otherwise) {
 // has a code, and round() what run() would make of many. wave() takes many rows at once where it
 // can (wave.h), or says false.
 //
-// special_values(), if not null, has a 1 for values that do not matter; run() wants those of its
-// values. It can also tell the sizes of their codes, |q| but at most 255. step() is about twice the
-// bound, and tighten() makes the bound of what follows smaller. A predictor that goes from coarse
-// to fine says with mark(level) that all coarser levels are done, and may leave out those finer
-// than last_level().
+// marks(), if not null, has a byte for every value (marks.h); run() wants those of its values. It
+// can also tell the sizes of their codes, |q| but at most 255. step() is about twice the bound, and
+// tighten() makes the bound of what follows smaller. A predictor that goes from coarse to fine says
+// with mark(level) that all coarser levels are done, and may leave out those finer than
+// last_level(). One that asks rounded(), round() or step() while it decides about single values
+// needs a quantizer with the same steps everywhere, and says so: kOneGrid.
 template <class T>
 struct AnyVisitor {
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts = nullptr,
-           const u8* special = nullptr, u8* sizes = nullptr);  // count <= kMostCodes
+           const u8* marks = nullptr, u8* sizes = nullptr);  // count <= kMostCodes
   void point(T& value, Predicted<T> predicted);
   void begin_block(size_t count);  // count <= kMostCodes
   void point_at(size_t slot, T& value, Predicted<T> predicted);
@@ -102,7 +103,7 @@ struct AnyVisitor {
   void round(T* values, const Predicted<T>* predicted, size_t count) const;
   bool wave(const Wave<T>& rows);
   bool decodes() const;
-  const u8* special_values() const;
+  const u8* marks() const;
   double step() const;
   void tighten(double factor);
   void mark(size_t level);
@@ -156,7 +157,9 @@ concept IntegerPredictor = Stage<S> && S::kKind ==
 //    value exactly what recover() will put there, and says false if no code keeps the bound. The
 //    array form does the same with prediction 0, from a first value on: values without a code are
 //    kept as patches and get the code before them. It returns the largest error. A grid may also
-//    offer quantize_plane(), which takes values straight from the caller's array, for speed.
+//    offer quantize_plane(), which takes values straight from the caller's array, for speed. A
+//    quantizer that works with many grids at a time, for bounds value by value, says kByValue and
+//    names the one it is made of: Grids.
 template <class S, class T>
 concept Quantizer = Stage<S> && S::kKind ==
                     Kind::quantizer&& requires(const S s, T& value, Code<T>& code,

@@ -59,12 +59,14 @@ class ChunkCodec {
   virtual u64 chunk_values() const = 0;
   // Whether bounds are relative to each value.
   virtual bool is_pointwise() const = 0;
+  // Whether bounds may differ from value to value.
+  virtual bool is_by_value() const = 0;
   // Whether decoded values, compressed again, come back as they are.
   virtual bool keeps_decoded() const = 0;
   // Appends the payload to `out` and leaves in `values` what decompress() will give. A bound of 0
   // means no loss. Shapes given to the other two have no axes of extent 1.
-  virtual ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
-                               void* values) const = 0;
+  virtual ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
+                               Writer& out, void* values) const = 0;
   // Replaces values by what the recipe would give at this bound.
   virtual void measure(void* values, const Shape& shape, double bound, const Mask& mask) const = 0;
   // With a last level above 0, a payload with levels may be cut behind those that are wanted, and
@@ -95,11 +97,12 @@ class TypedChunkCodec final : public ChunkCodec {
   }
 
   bool is_pointwise() const override { return recipe_.bound_changer() != nullptr; }
+  bool is_by_value() const override { return recipe_.transform->is_by_value(); }
   bool keeps_decoded() const override {
     return !(is_pointwise() && recipe_.transform->predicts_first());
   }
 
-  ChunkReport compress(const View& chunk, double bound, const Mask& mask, Writer& out,
+  ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask, Writer& out,
                        void* values) const override {
     const View source = chunk.squeezed();
     const Field<T> field{static_cast<T*>(values), source.shape};
@@ -109,13 +112,13 @@ class TypedChunkCodec final : public ChunkCodec {
       out.put(field.data[0]);
       return {.special = mask.is_special(field.data[0]) ? field.size() : 0};
     }
-    if (!(bound > 0 && recipe_.inner_bound(bound) > 0))
+    if (!(bound.most > 0 && recipe_.inner_bound(bound.most) > 0))
       return compress_exactly(source, field, mask, out);
     const size_t start = out.size();
     out.put(Payload::coded);
     ChunkReport report = recipe_.compress(source, field, bound, mask, out);
-    const bool holds = keeps_bound(chunk, field, bound, mask, report) &&
-                       (!needs_second_look() || stays(field, bound, mask));
+    const bool holds = keeps_bound(chunk, field, bound.most, mask, report) &&
+                       (!needs_second_look() || stays(field, bound.most, mask));
     const size_t bytes = out.size() - start;
     const bool pays =
         report.exact < field.size() / 64 && bytes < field.values().size_bytes() / 8 * 7;

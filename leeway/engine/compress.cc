@@ -12,6 +12,7 @@
 #include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/execution.h"
 #include "leeway/engine/rate.h"
+#include "leeway/engine/region_bounds.h"
 
 namespace leeway {
 namespace {
@@ -43,8 +44,8 @@ std::vector<u64> declared_fills(const CompressOptions& options, DType dtype) {
 
 }  // namespace
 
-FrameHead compress_chunk(const ChunkCodec& codec, double bound, const Mask& mask, u64 ordinal,
-                         const View& chunk, Writer& out) {
+FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,
+                         u64 ordinal, const View& chunk, Writer& out) {
   const size_t bytes = size_t(chunk.shape.size()) * size_of(chunk.dtype), start = out.size();
   Buffer<u64> values((bytes + 7) / 8);
   out.extend(kFrameHeadBytes);
@@ -55,7 +56,7 @@ FrameHead compress_chunk(const ChunkCodec& codec, double bound, const Mask& mask
                        .payload_bytes = u32(payload.size()),
                        .special = u32(report.special),
                        .exact = u32(report.exact),
-                       .bound = bound,
+                       .bound = bound.most,
                        .max_error = report.max_error,
                        .decoded_hash = hash_of({decoded, bytes}),
                        .payload_hash = hash_of(payload)};
@@ -177,7 +178,7 @@ class Compression {
     const u64 step = rate_ ? rate_->round() : chunks_;
     for (u64 first = 0; first < chunks_; first += step) {
       const u64 before = frame_bytes(first);
-      const double bound = rate_        ? usable(rate_->bound_from(first, before))
+      const double bound = rate_        ? usable_bound(rate_->bound_from(first, before))
                            : pointwise_ ? *pointwise_
                                         : header_.abs_bound;
       f({first, std::min(chunks_, first + step), bound, before});
@@ -188,13 +189,6 @@ class Compression {
     u64 bytes = 0;
     for (size_t i = 0; i < size_t(count); ++i) bytes += kFrameHeadBytes + heads_[i].payload_bytes;
     return bytes;
-  }
-
-  // Where a region asks for less, less.
-  double bound_in(const Box& chunk, double bound) const {
-    for (const RegionBound& region : header_.regions)
-      if (region.bound < bound && overlap(chunk, region.box)) bound = usable(region.bound);
-    return bound;
   }
 
   // Chunks are made in groups that stand one behind the other.
@@ -208,10 +202,18 @@ class Compression {
     const u64 first = group_begin(round, index), end = group_begin(round, index + 1);
     frames.reserve(size_t((end - first) * header_.chunk.size() * size_of(view_.dtype) / 3 + 4096));
     for (u64 ordinal = first; ordinal < end; ++ordinal)
-      heads_[size_t(ordinal)] =
-          compress_chunk(codec_, bound_in(header_.chunk_box(ordinal), round.bound), mask_, ordinal,
-                         view_.part(header_.chunk_box(ordinal)), frames);
+      heads_[size_t(ordinal)] = compress_one(ordinal, round.bound, frames);
     return frames;
+  }
+  // Where a region asks for less than `bound`, less.
+  FrameHead compress_one(u64 ordinal, double bound, Writer& out) const {
+    const Box box = header_.chunk_box(ordinal);
+    if (header_.regions.empty() || !codec_.is_by_value())
+      return compress_chunk(codec_, usable_bound(header_.smallest_bound(box, bound)), mask_,
+                            ordinal, view_.part(box), out);
+    const std::vector<double> each = bounds_in(options_, box, bound);
+    return compress_chunk(codec_, {std::ranges::max(each), each}, mask_, ordinal, view_.part(box),
+                          out);
   }
   void done_with_group(const Round& round, u64 index) {
     if (options_.execution.pause) options_.execution.pause();
@@ -238,6 +240,7 @@ class Compression {
     report.output_bytes = output_bytes;
     report.statement = statement_;
     report.abs_bound = header_.abs_bound;
+    report.is_bound_by_chunk = header_.is_bound_by_chunk();
     report.asked_bytes = u64(size_asked_);
     report.min = header_.min;
     report.max = header_.max;
@@ -278,14 +281,10 @@ class Compression {
       }
     }
     if (bound.needs_measurement()) e = meet_squared_error(e);
-    header_.abs_bound = usable(e);
+    header_.abs_bound = usable_bound(e);
     if (bound.wants_size() && header_.abs_bound > 0 && chunks_ > 0)
       header_.abs_bound = meet_size(header_.abs_bound);
   }
-
-  // Below this, steps would not be normal numbers: keep everything exactly.
-  static bool is_usable(double e) { return e >= 1e-290; }
-  static double usable(double e) { return is_usable(e) ? std::min(e, 1e300) : 0; }
 
   // The bound at which the stream has the size asked for, if `cap` allows that.
   double meet_size(double cap) {
@@ -309,7 +308,7 @@ class Compression {
       std::vector<u64> sizes(ordinals.size());
       for_each_index(ordinals.size(), threads_, options_.execution.executor, [&](u64 i) {
         Writer frame;
-        compress_chunk(codec_, usable(e), mask_, 0,
+        compress_chunk(codec_, usable_bound(e), mask_, 0,
                        view_.part(header_.chunk_box(ordinals[size_t(i)])), frame);
         sizes[size_t(i)] = frame.size();
         if (options_.execution.pause) options_.execution.pause();
@@ -318,7 +317,7 @@ class Compression {
       return sizes;
     };
     rate_.emplace(std::move(problem));
-    return usable(rate_->highest());
+    return usable_bound(rate_->highest());
   }
 
   // The largest absolute bound up to `cap`, of those tried, that keeps the squared error of every
@@ -339,7 +338,7 @@ class Compression {
     // Errors spread evenly over [-e, e] have the mean square e^2 / 3.
     double e = std::min(cap, std::sqrt(3 * target / double(measured.values)));
     double good = 0, bad = std::numeric_limits<double>::infinity();
-    for (int pass = 0; pass < 12 && is_usable(e); ++pass) {
+    for (int pass = 0; pass < 12 && is_usable_bound(e); ++pass) {
       e = shortened(e);
       measured = measure(e);
       if (measured.squares <= target) {
@@ -429,10 +428,12 @@ Shape checked_chunk(const Shape& chunk, const Shape& shape, u64 values) {
 
 }  // namespace
 
-u64 wanted_chunk(const CompressOptions& options, u64 values) {
+u64 wanted_chunk(const CompressOptions& options, const ChunkCodec& codec) {
   // What a region asks for, chunks around it give as well: smaller ones give less.
   constexpr u64 kWithRegions = u64(1) << 17;
-  return options.has_regions() ? std::min(values, kWithRegions) : values;
+  return options.has_regions() && !codec.is_by_value()
+             ? std::min(codec.chunk_values(), kWithRegions)
+             : codec.chunk_values();
 }
 
 Shape default_chunk(const Shape& shape, u64 values) {
@@ -456,46 +457,6 @@ Shape default_chunk(const Shape& shape, u64 values) {
 
 namespace {
 
-std::vector<RegionBound> checked_regions(const std::vector<RegionBound>& regions,
-                                         const Shape& shape) {
-  for (const RegionBound& region : regions) {
-    if (!(region.bound >= 0 && region.bound <= std::numeric_limits<double>::max()))
-      fail_argument("the bound of a region is a number from 0 (no loss) up");
-    if (region.box.shape.rank() != shape.rank())
-      fail_argument("a region does not have as many axes as the array " + to_string(shape));
-    for (size_t axis = 0; axis < shape.rank(); ++axis)
-      if (region.box.first[axis] > shape[axis] ||
-          region.box.shape[axis] > shape[axis] - region.box.first[axis])
-        fail_argument("a region is outside the array " + to_string(shape));
-  }
-  return regions;
-}
-
-// Every chunk gets the smallest bound of its values.
-void add_smallest_bounds(const View& bounds, Header& header) {
-  if (!(bounds.shape == header.shape) || (bounds.dtype != DType::f32 && bounds.dtype != DType::f64))
-    fail_argument("bounds value by value are f32 or f64 numbers, as many as the array has values");
-  for (u64 i = 0; i < header.grid().size(); ++i) {
-    const Box box = header.chunk_box(i);
-    double least = std::numeric_limits<double>::infinity();
-    for_each_row(bounds.part(box), [&](const std::byte* row, size_t count, std::ptrdiff_t step) {
-      for (; count > 0; --count, row += step) {
-        float narrow;
-        double bound;
-        if (bounds.dtype == DType::f32) {
-          std::memcpy(&narrow, row, sizeof narrow);
-          bound = double(narrow);
-        } else {
-          std::memcpy(&bound, row, sizeof bound);
-        }
-        if (!(bound >= 0)) fail_argument("a bound value by value is negative or not a number");
-        least = std::min(least, bound);
-      }
-    });
-    if (std::isfinite(least)) header.regions.push_back({box, least});
-  }
-}
-
 Header checked_header(const ChunkCodec& codec, const std::string& recipe, const View& view,
                       const CompressOptions& options) {
   if (options.bound.limits().empty())
@@ -512,12 +473,10 @@ Header checked_header(const ChunkCodec& codec, const std::string& recipe, const 
   header.shape = view.shape;
   if (pointwise && options.has_regions())
     fail_argument("a pointwise bound stands alone, without bounds of regions");
-  header.chunk =
-      checked_chunk(options.chunk, view.shape, wanted_chunk(options, codec.chunk_values()));
+  header.chunk = checked_chunk(options.chunk, view.shape, wanted_chunk(options, codec));
   header.bound = options.bound;
   header.recipe = recipe;
-  header.regions = checked_regions(options.regions, view.shape);
-  if (options.bounds.data) add_smallest_bounds(options.bounds, header);
+  header.regions = stated_regions(options, header, codec.is_by_value());
   return header;
 }
 

@@ -65,8 +65,9 @@ using Sink = std::function<void(ByteView)>;
 
 struct CompressReport {
   u64 input_bytes = 0, output_bytes = 0;
-  u64 asked_bytes = 0;   // by the bounds ratio and rate; 0: any size will do
-  double abs_bound = 0;  // no chunk has a larger one
+  u64 asked_bytes = 0;             // by the bounds ratio and rate; 0: any size will do
+  double abs_bound = 0;            // no chunk has a larger one
+  bool is_bound_by_chunk = false;  // some may have smaller ones
   double min = 0, max = 0;
   std::string recipe;
   std::vector<u64> fills;
@@ -132,7 +133,7 @@ LEEWAY_EXPORT UpdateReport update_with(const CodecMaker& maker, ByteStore& strea
 // The chunk shape for an array: halves the longest axis until a chunk has at most so many values.
 // Rows stay long.
 LEEWAY_EXPORT Shape default_chunk(const Shape& shape, u64 values);
-// How many values a chunk should have, if the codec would like so many.
-LEEWAY_EXPORT u64 wanted_chunk(const CompressOptions& options, u64 values);
+// How many values a chunk should have for this codec.
+LEEWAY_EXPORT u64 wanted_chunk(const CompressOptions& options, const ChunkCodec& codec);
 
 }  // namespace leeway

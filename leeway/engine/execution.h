@@ -12,8 +12,8 @@
 namespace leeway {
 
 // Appends the frame of one chunk, head and payload.
-FrameHead compress_chunk(const ChunkCodec& codec, double bound, const Mask& mask, u64 ordinal,
-                         const View& chunk, Writer& out);
+FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,
+                         u64 ordinal, const View& chunk, Writer& out);
 // The values of one chunk, row-major.
 void decompress_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal, bool check,
                       void* values);

@@ -58,9 +58,8 @@ inline void check_region(const Header& header, const Index& first, DType dtype,
                   std::string(name_of(dtype)));
   if (shape.rank() != header.shape.rank())
     fail_argument("the region does not have as many axes as the array");
-  for (size_t axis = 0; axis < shape.rank(); ++axis)
-    if (first[axis] > header.shape[axis] || shape[axis] > header.shape[axis] - first[axis])
-      fail_argument("the region reaches outside the array " + to_string(header.shape));
+  if (!contains(header.shape, {first, shape}))
+    fail_argument("the region reaches outside the array " + to_string(header.shape));
 }
 
 }  // namespace leeway

@@ -60,6 +60,7 @@ UpdateReport update_with(const CodecMaker& maker, ByteStore& store, const Index&
     fail_argument(
         "a stream with a psnr or l2 bound cannot be updated: the bound belongs to the whole array");
   const auto codec = maker(header.recipe, header.dtype);
+  if (codec->is_by_value()) fail_argument("a stream with bounds value by value cannot be updated");
   if (!codec->keeps_decoded())
     fail_argument("a stream with a pointwise bound and the recipe '" + header.recipe +
                   "' cannot be updated: values beside the new ones would change");

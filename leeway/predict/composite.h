@@ -274,7 +274,7 @@ class BlockWalk {
   }
 
   bool has_special() const {
-    const u8* special = visit_.special_values();
+    const u8* special = visit_.marks();
     return special && !for_each_row([&](const T* row, const auto&) {
              return std::all_of(special + (row - field_.data),
                                 special + (row - field_.data) + std::ptrdiff_t(block_[3]),
@@ -449,7 +449,7 @@ struct Composite {
   static constexpr std::string_view kAbout =
       "for every block the best of Lorenzo and polynomials, as SZ2 and SZ3 do";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr bool kNeedsStep = true;
+  static constexpr bool kNeedsStep = true, kOneGrid = true;
   static constexpr u64 kChunkValues = u64(1) << 20;
   struct Params {
     i32 second = 0;

@@ -20,7 +20,7 @@ struct Ghost {
   static constexpr std::string_view kAbout =
       "the nearest of three curves through predicted values before, row by row, as GhostSZ";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr bool kNeedsStep = true;
+  static constexpr bool kNeedsStep = true, kOneGrid = true;
   static constexpr bool kFloatingOnly = true;
   static constexpr u64 kChunkValues = u64(1) << 20;
   NoParams params;
@@ -33,7 +33,7 @@ struct Ghost {
     const size_t rows = size_t(table.rows), length = size_t(table.length);
     if (length == 0) return;
     Choices<Notes> choices(notes, 2);
-    const u8* const special = visit.special_values();
+    const u8* const special = visit.marks();
     for (size_t i = 0; i < rows; ++i) {
       T* x = field.data + i * length;
       visit.keep(x[0], P(0));

@@ -13,7 +13,7 @@ struct Recorder {
   void point(float&, float p) { predicted.push_back(p); }
   double step() const { return 1; }
   bool decodes() const { return false; }
-  const u8* special_values() const { return nullptr; }
+  const u8* marks() const { return nullptr; }
   std::optional<float> rounded(float value, float) const { return value; }
 };
 

@@ -44,7 +44,7 @@ struct Interp {
     const int levels = std::bit_width(longest - 1);
     visit.tighten(tightening(std::max(levels - 1, 0)));
     const Predicted<T> nothing{};
-    visit.run(field.data, &nothing, 1, nullptr, visit.special_values(), nullptr);
+    visit.run(field.data, &nothing, 1, nullptr, visit.marks(), nullptr);
     for (int level = levels; level-- > 0;) {
       visit.tighten(tightening(level));
       for (size_t i = 0; i < shape.rank(); ++i) Pass(*this, field, u64(1) << level, i).walk(visit);
@@ -92,7 +92,7 @@ struct Interp {
     void walk_row(Index index, auto& visit) {
       const size_t last = rank_ - 1;
       const u64 n = field_.shape[last];
-      const u8* special = visit.special_values();
+      const u8* special = visit.marks();
       std::array<T, kMostCodes> values;
       std::array<Predicted<T>, kMostCodes> predicted;
       std::array<u8, kMostCodes> flags;

@@ -14,7 +14,7 @@ struct Recorder {
     predictions.insert(predictions.end(), p, p + n);
     values.insert(values.end(), x, x + n);
   }
-  const u8* special_values() const { return nullptr; }
+  const u8* marks() const { return nullptr; }
   void tighten(double) {}
 };
 

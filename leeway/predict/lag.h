@@ -36,7 +36,7 @@ struct Lag {
       last = P(field.data[i]);
     }
     std::array<P, kMostCodes> predicted;
-    const u8* const special = visit.special_values();
+    const u8* const special = visit.marks();
     for (size_t t = 1; t < size_t(table.rows); ++t) {
       T* const frame = field.data + t * length;
       const auto frames = std::min(size_t(params.frames), t);

@@ -102,7 +102,7 @@ void Pyramid::walk(const View& source, Field<T> field, Visit&& visit) const {
     }
   }
   Buffer<u8> special;
-  if (const u8* flags = visit.special_values()) {
+  if (const u8* flags = visit.marks()) {
     special = Buffer<u8>(layout.size());
     layout.split(flags, layout.natural_strides(), special.data());
   }

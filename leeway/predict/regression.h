@@ -11,7 +11,7 @@ struct Regression {
   static constexpr std::string_view kName = "regression";
   static constexpr std::string_view kAbout = "a plane or a quadric through every block";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr bool kNeedsStep = true;
+  static constexpr bool kNeedsStep = true, kOneGrid = true;
   static constexpr u64 kChunkValues = u64(1) << 20;
   struct Params {
     i32 degree = 1;

@@ -6,39 +6,53 @@
 
 #include "leeway/leeway.hpp"
 #include "leeway/quality/advise.h"
+#include "leeway/quality/critical_points.h"
 
 namespace leeway {
 namespace {
 
 // The smallest of those that are the best for some kind of data, on a part of the array.
-std::string smallest_on_sample(const View& array, const CompressOptions& options) {
+Choice smallest_on_sample(const View& array, const CompressOptions& options) {
   constexpr u64 kSample = u64(1) << 18;
   const std::string recipes[] = {"balanced", "small", "plain",   "linear+arithmetic",
                                  "sz3-lr",   "eri",   "lossless"};
-  if (array.shape.size() == 0) return recipes[0];
+  if (array.shape.size() == 0) return {recipes[0]};
   CompressOptions trial = options;
   trial.bound = absolute_limits(array, options);
   const View part = middle_part(array, kSample);
-  return *std::ranges::min_element(recipes, {}, [&](const std::string& recipe) {
+  return {*std::ranges::min_element(recipes, {}, [&](const std::string& recipe) {
     trial.recipe = recipe;
     return compress(part, trial).size();
-  });
+  })};
 }
 
 // SZ3's pipeline for X-ray images: above half a count prediction from blocks, below it counts are
 // kept as they are. Steps that are powers of two meet all whole numbers.
-std::string for_counts(const View& array, const CompressOptions& options) {
+Choice for_counts(const View& array, const CompressOptions& options) {
   const Bound limits = absolute_limits(array, options);
   double bound = std::numeric_limits<double>::infinity();
   for (const Limit& limit : limits.limits())
     bound = std::min(bound, limit.kind == BoundKind::abs ? limit.value : 0.0);
-  return bound >= 0.5 ? "sz3-lr" : "transpose+linear:step=pow2+arithmetic";
+  return {bound >= 0.5 ? "sz3-lr" : "transpose+linear:step=pow2+arithmetic"};
+}
+
+// cpSZ: errors so small that critical points of a vector field stay in their cells.
+Choice for_critical_points(const View& array, const CompressOptions& options) {
+  if (options.bounds.data)
+    fail_argument("the recipe cpsz finds bounds value by value itself: it takes no others");
+  const Bound limits = absolute_limits(array, options);
+  double most = std::numeric_limits<double>::infinity();
+  for (const Limit& limit : limits.limits())
+    if (limit.kind == BoundKind::abs) most = std::min(most, limit.value);
+  return {"pyramid+elementwise+rans", critical_point_bounds(array, most, options.execution)};
 }
 
 constexpr NamedChoice kChoices[] = {
     {"auto", "the smallest of several, tried on a part of the array", smallest_on_sample},
     {"sz3-aps", "SZ3 for X-ray images: counts kept exactly below a bound of 0.5, sz3-lr above",
      for_counts},
+    {"cpsz", "for vector fields: errors so small that critical points stay in their cells",
+     for_critical_points},
 };
 
 const NamedChoice* find_choice(std::string_view name) {
@@ -52,9 +66,9 @@ std::span<const NamedChoice> named_choices() { return kChoices; }
 
 bool is_choice(std::string_view name) { return find_choice(name) != nullptr; }
 
-std::string chosen_recipe(const View& array, const CompressOptions& options) {
+Choice choose(const View& array, const CompressOptions& options) {
   const NamedChoice* choice = find_choice(options.recipe);
-  return choice ? choice->choose(array, options) : options.recipe;
+  return choice ? choice->choose(array, options) : Choice{options.recipe};
 }
 
 void check_recipe(std::string_view text) {

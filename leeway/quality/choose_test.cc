@@ -7,7 +7,8 @@ namespace leeway::test {
 namespace {
 
 TEST(Choose, EveryChoiceKeepsTheBound) {
-  for (const NamedChoice& choice : named_choices())
+  for (const NamedChoice& choice : named_choices()) {
+    if (choice.name == "cpsz") continue;  // for vector fields: critical_points_test.cc
     for_each_type([&]<class T>(std::type_identity<T>) {
       for (const Shape& shape : {Shape{}, Shape{0, 3}, Shape{500}, Shape{30, 40}, Shape{9, 10, 11}})
         for (const Bound& bound :
@@ -16,6 +17,7 @@ TEST(Choose, EveryChoiceKeepsTheBound) {
           check_round_trip(values, shape, options_for<T>(bound, std::string(choice.name)));
         }
     });
+  }
   EXPECT_TRUE(is_choice("auto"));
   EXPECT_FALSE(is_choice("balanced"));
   EXPECT_NO_THROW(check_recipe("auto"));

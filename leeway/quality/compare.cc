@@ -7,6 +7,7 @@
 
 #include "leeway/core/buffer.h"
 #include "leeway/core/distance.h"
+#include "leeway/engine/region_bounds.h"
 #include "leeway/preprocess/mask.h"
 
 namespace leeway {
@@ -83,6 +84,13 @@ class Comparer {
     sum_errors();
     if (with_ssim) sum_similarity();
     return result_;
+  }
+
+  u64 count_beyond(std::span<const double> bounds) const {
+    u64 beyond = 0;
+    for (size_t i = 0; i < x_.size(); ++i)
+      beyond += is_valid(i) && error_between(x_[i], y_[i]) > bounds[i];
+    return beyond;
   }
 
  private:
@@ -165,17 +173,31 @@ class Comparer {
   Comparison result_;
 };
 
-}  // namespace
-
-Comparison compare(const View& original, const View& other, const std::vector<u64>& fills,
-                   bool with_ssim) {
+void check_alike(const View& original, const View& other) {
   if (original.dtype != other.dtype || !(original.shape == other.shape))
     throw Error(Errc::invalid_argument,
                 "the arrays differ in type or shape: " + std::string(name_of(original.dtype)) +
                     " " + to_string(original.shape) + " and " + std::string(name_of(other.dtype)) +
                     " " + to_string(other.shape));
+}
+
+}  // namespace
+
+Comparison compare(const View& original, const View& other, const std::vector<u64>& fills,
+                   bool with_ssim) {
+  check_alike(original, other);
   return visit_dtype(original.dtype, [&]<class T>(std::type_identity<T>) {
     return Comparer<T>(original, other, fills).run(with_ssim);
+  });
+}
+
+u64 count_beyond(const View& original, const View& other, const View& bounds,
+                 const std::vector<u64>& fills) {
+  check_alike(original, other);
+  check_bounds(bounds, original.shape);
+  const std::vector<double> numbers = bounds_of(bounds);
+  return visit_dtype(original.dtype, [&]<class T>(std::type_identity<T>) {
+    return Comparer<T>(original, other, fills).count_beyond(numbers);
   });
 }
 

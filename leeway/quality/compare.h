@@ -32,4 +32,8 @@ struct Comparison {
 LEEWAY_EXPORT Comparison compare(const View& original, const View& other,
                                  const std::vector<u64>& fills = {}, bool with_ssim = true);
 
+// How many values are farther from the original than `bounds` (f32 or f64) allows for each.
+LEEWAY_EXPORT u64 count_beyond(const View& original, const View& other, const View& bounds,
+                               const std::vector<u64>& fills = {});
+
 }  // namespace leeway

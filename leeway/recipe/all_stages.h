@@ -31,6 +31,7 @@
 #include "leeway/preprocess/dft.h"
 #include "leeway/preprocess/log.h"
 #include "leeway/preprocess/transpose.h"
+#include "leeway/quantize/elementwise.h"
 #include "leeway/quantize/exact.h"
 #include "leeway/quantize/linear.h"
 #include "leeway/quantize/logscale.h"
@@ -44,7 +45,7 @@ struct List {};
 using Preprocessors = List<Log, Transpose, Dft>;
 using Predictors = List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost, Composite, Regression,
                         Lag, Pattern, Cross>;
-using Quantizers = List<Linear, Logscale, Truncate, Exact>;
+using Quantizers = List<Linear, Logscale, Elementwise, Truncate, Exact>;
 using Encoders =
     List<Huffman, Adaptive, Rans, Pack, Fixed, FixedHuffman, Arithmetic, Residual, Raw>;
 using LosslessStages = List<Zstd, Deflate, Lz4, Shuffle, Store>;

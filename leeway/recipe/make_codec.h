@@ -36,6 +36,17 @@ void check_before_feedback(const Recipe& recipe, const StageCall& predictor) {
     });
 }
 
+// Bounds belong to values as they are given.
+inline void check_before_by_value(const Recipe& recipe, const StageCall& quantizer) {
+  if (const StageCall* call = find_stage(recipe, Kind::preprocessor))
+    fail_argument("'" + quantizer.name + "' cannot stand behind '" + call->name +
+                  "': bounds belong to values in their places");
+  const StageCall* predictor = find_stage(recipe, Kind::predictor);
+  if (!predicts_first(recipe))
+    fail_argument("'" + quantizer.name + "' needs a predictor before it" +
+                  (predictor ? ", not '" + predictor->name + "' behind it" : ""));
+}
+
 // A predictor that walks over integers, for those of a quantizer before it; null if it cannot.
 template <class I>
 std::unique_ptr<Transform<I>> make_walk(const StageCall& predictor);
@@ -54,6 +65,14 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
   with_stage(Quantizers{}, quantizer ? *quantizer : exact, [&]<class Q>(const Q& q) {
     if constexpr (requires { Q::kFloatingOnly; } && !is_floating<T>) {
       return;
+    } else if constexpr (requires { Q::kByValue; }) {
+      check_before_by_value(recipe, *quantizer);
+      with_stage(Predictors{}, *predictor, [&]<class P>(const P& p) {
+        using G = typename Q::Grids;
+        if constexpr (FeedbackPredictor<P, T> && fits_together<T, P, G>() &&
+                      !requires { P::kOneGrid; })
+          transform = std::make_unique<Feedback<T, P, G>>(p, G(), true);
+      });
     } else if (!predictor) {
       transform = std::make_unique<Dual<T, Q, NoPredictor>>(q, NoPredictor());
       return;

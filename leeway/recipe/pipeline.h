@@ -170,7 +170,7 @@ struct Pipeline {
   }
 
   // Appends the body of `chunk` to `out`, leaves in `field` what decompress() will give.
-  ChunkReport compress(const View& chunk, Field<T> field, double bound, const Mask& mask,
+  ChunkReport compress(const View& chunk, Field<T> field, const ChunkBound& bound, const Mask& mask,
                        Writer& out) const {
     Writer coded, packable;
     Writer& body = lossless.empty() ? out : packable;
@@ -266,8 +266,8 @@ struct Pipeline {
   }
 
   // Everything but the last section of the body, which the sink makes of the codes.
-  ChunkReport reduce(View source, Field<T> field, double bound, const Mask& mask, Writer& body,
-                     CodeSink<Code<T>>& codes) const {
+  ChunkReport reduce(View source, Field<T> field, const ChunkBound& bound, const Mask& mask,
+                     Writer& body, CodeSink<Code<T>>& codes) const {
     ChunkReport report;
     if (mask.is_needed || !preprocessors.empty()) {
       if (!is_in_place(source, field)) gather(source, field.data);
@@ -285,9 +285,9 @@ struct Pipeline {
     if (!preprocessors.empty()) source = view_of(field.data, field.shape);
     Patches<T> exact;
     Writer side;
-    const double inner = inner_bound(bound);
+    const ChunkBound inner(inner_bound(bound.most), bound.each);
     report.max_error = stated_error<T>(
-        transform->forward(source, field, inner, special, codes, exact, side), inner);
+        transform->forward(source, field, inner, special, codes, exact, side), inner.most);
     report.exact = exact.count();
     put_packed(body, side);
     put_patches(body, exact);

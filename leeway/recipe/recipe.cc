@@ -124,6 +124,16 @@ bool predicts_first(const Recipe& recipe) {
   return predictor && quantizer && predictor < quantizer;
 }
 
+bool is_by_value(const Recipe& recipe) {
+  const StageCall* quantizer = find_stage(recipe, Kind::quantizer);
+  bool by_value = false;
+  if (quantizer)
+    with_stage(Quantizers{}, *quantizer, [&]<class Q>(const Q&) {
+      by_value = requires { Q::kByValue; };
+    });
+  return by_value;
+}
+
 std::string to_string(const Recipe& recipe) {
   std::string text;
   for (const StageCall& call : recipe.stages)

@@ -45,6 +45,9 @@ LEEWAY_EXPORT bool is_for(const Recipe& recipe, DType dtype);
 // Whether values are predicted from reconstructed ones.
 LEEWAY_EXPORT bool predicts_first(const Recipe& recipe);
 
+// Whether values can have a bound each.
+LEEWAY_EXPORT bool is_by_value(const Recipe& recipe);
+
 // A name that stands for a recipe.
 struct NamedRecipe {
   std::string_view name, recipe, about;

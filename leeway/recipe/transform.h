@@ -20,7 +20,7 @@ class Transform {
   // Takes the values of `source`, an array of the field's type and shape that may be the field
   // itself. Leaves in `field` exactly what backward() will give. Returns the largest error.
   // `special` is empty or says which values do not matter, because the mask will put them back.
-  virtual double forward(const View& source, Field<T> field, double bound,
+  virtual double forward(const View& source, Field<T> field, const ChunkBound& bound,
                          std::span<const u8> special, CodeSink<Code<T>>& codes, Patches<T>& exact,
                          Writer& side) const = 0;
   // With a last level above 0, values of finer levels may be left out.
@@ -29,6 +29,8 @@ class Transform {
   // How many values a chunk should have; 0: no matter.
   virtual u64 chunk_values() const { return 0; }
   virtual bool predicts_first() const { return false; }
+  // Whether values can have a bound each.
+  virtual bool is_by_value() const { return false; }
 };
 
 template <class T>
@@ -50,11 +52,11 @@ class Dual final : public Transform<T> {
   Dual(Q quantizer, P predictor)
       : quantizer_(std::move(quantizer)), predictor_(std::move(predictor)) {}
 
-  double forward(const View& source, Field<T> field, double bound, std::span<const u8>,
+  double forward(const View& source, Field<T> field, const ChunkBound& bound, std::span<const u8>,
                  CodeSink<Code<T>>& sink, Patches<T>& exact, Writer& side) const override {
     Buffer<Code<T>> codes(field.size());
     Predict predict(predictor_, integers(codes, field.shape), sink, side);
-    const auto grid = quantizer_.template at<T>(bound);
+    const auto grid = quantizer_.template at<T>(bound.most);
     double max_error = 0;
     size_t done = 0;
     for_each_plane(source, [&](const Plane<const std::byte>& plane) {
@@ -179,20 +181,30 @@ concept SettledPredictor = requires(const P p, Writer& side, Reader& in) {
 };
 
 // Predict from reconstructed values, quantize the difference. Patches stand in the order of the
-// walk.
+// walk. If values may have bounds of their own, the classes of these come first in the side data.
 template <class T, class P, class Q>
 class Feedback final : public Transform<T> {
  public:
-  Feedback(P predictor, Q quantizer)
-      : predictor_(std::move(predictor)), quantizer_(std::move(quantizer)) {}
+  Feedback(P predictor, Q quantizer, bool is_by_value = false)
+      : predictor_(std::move(predictor)),
+        quantizer_(std::move(quantizer)),
+        is_by_value_(is_by_value) {}
 
-  double forward(const View& source, Field<T> field, double bound, std::span<const u8> special,
-                 CodeSink<Code<T>>& sink, Patches<T>& exact, Writer& side) const override {
-    Quantize<T, Q> visit(quantizer_, bound, special, field.data, sink, exact);
+  double forward(const View& source, Field<T> field, const ChunkBound& bound,
+                 std::span<const u8> special, CodeSink<Code<T>>& sink, Patches<T>& exact,
+                 Writer& side) const override {
+    Marked marked{bound.most, special};
+    if (is_by_value_) {
+      marked.classes = BoundClasses::of(bound);
+      marked.classes.write(side);
+      marked.join();
+    }
+    Quantize<T, Q> visit(quantizer_, bound.most, field.data, marked.marks, marked.classes.bounds,
+                         sink, exact);
     if constexpr (SettledPredictor<P>) {
       const P settled =
           predictor_.settled(field.shape, [&](const P& candidate, const Sample& part) {
-            return try_on(candidate, part, source, bound, special);
+            return try_on(candidate, part, source, marked);
           });
       settled.write(side);
       walk(settled, source, field, visit);
@@ -208,7 +220,13 @@ class Feedback final : public Transform<T> {
   }
   void backward(Field<T> field, double bound, CodeSource<Code<T>>& source, const Patches<T>& exact,
                 Reader& side, size_t last_level) const override {
-    Recover<T, Q> visit(quantizer_, bound, source, field.size(), exact, last_level);
+    Marked marked{bound, {}};
+    if (is_by_value_) {
+      marked.classes = BoundClasses::read(side, bound, field.size());
+      marked.join();
+    }
+    Recover<T, Q> visit(quantizer_, bound, field.data, marked.marks, marked.classes.bounds, source,
+                        field.size(), exact, last_level);
     if constexpr (SettledPredictor<P>)
       predictor_.read(field.shape, side).walk(field, visit);
     else if constexpr (NotingPredictor<P, T>)
@@ -218,10 +236,21 @@ class Feedback final : public Transform<T> {
   }
   u64 chunk_values() const override { return preferred_chunk<P>(0); }
   bool predicts_first() const override { return true; }
+  bool is_by_value() const override { return is_by_value_; }
 
  private:
-  Trial try_on(const P& candidate, const Sample& part, const View& source, double bound,
-               std::span<const u8> special) const {
+  struct Marked {
+    double bound;
+    std::span<const u8> marks;
+    BoundClasses classes{};
+    std::vector<u8> joined{};
+    void join() {
+      if (!classes.bounds.empty()) marks = joined = classes.marks(marks);
+    }
+  };
+
+  Trial try_on(const P& candidate, const Sample& part, const View& source,
+               const Marked& marked) const {
     const auto cut = [&](const View& whole) {
       View view(whole.at(part.first), whole.dtype, part.shape, whole.strides);
       for (size_t axis = 0; axis < part.shape.rank(); ++axis)
@@ -229,9 +258,10 @@ class Feedback final : public Transform<T> {
       return view;
     };
     Buffer<T> values(size_t(part.shape.size()));
-    Buffer<u8> flags(special.empty() ? 0 : values.size());
-    if (!special.empty()) gather(cut(view_of(special.data(), source.shape)), flags.data());
-    auto visit = std::make_unique<Estimate<T, Q>>(quantizer_, bound, std::span<const u8>(flags));
+    Buffer<u8> marks(marked.marks.empty() ? 0 : values.size());
+    if (!marks.empty()) gather(cut(view_of(marked.marks.data(), source.shape)), marks.data());
+    auto visit = std::make_unique<Estimate<T, Q>>(
+        quantizer_, marked.bound, std::span<const u8>(marks), marked.classes.bounds);
     walk(candidate, cut(source), Field<T>{values.data(), part.shape}, *visit);
     return visit->result();
   }
@@ -247,6 +277,7 @@ class Feedback final : public Transform<T> {
 
   P predictor_;
   Q quantizer_;
+  bool is_by_value_;
 };
 
 // Quantize, then walk over the integers, without loss: predictors that visit values do so here,
@@ -258,12 +289,12 @@ class Walked final : public Transform<T> {
   Walked(Q quantizer, std::unique_ptr<Transform<Code<T>>> walk)
       : quantizer_(std::move(quantizer)), walk_(std::move(walk)) {}
 
-  double forward(const View& source, Field<T> field, double bound, std::span<const u8>,
+  double forward(const View& source, Field<T> field, const ChunkBound& bound, std::span<const u8>,
                  CodeSink<Code<T>>& sink, Patches<T>& exact, Writer& side) const override {
     if (!is_in_place(source, field)) gather(source, field.data);
     Buffer<Code<T>> codes(field.size());
     const double max_error =
-        quantizer_.template at<T>(bound).quantize(field.values(), std::span(codes), exact);
+        quantizer_.template at<T>(bound.most).quantize(field.values(), std::span(codes), exact);
     Patches<Code<T>> far;  // integers without a code
     Writer notes, patches;
     const Field<Code<T>> integers{codes.data(), field.shape};

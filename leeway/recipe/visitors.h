@@ -13,6 +13,7 @@
 
 #include "leeway/core/distance.h"
 #include "leeway/core/log2.h"
+#include "leeway/core/marks.h"
 #include "leeway/core/stage.h"
 
 namespace leeway {
@@ -31,11 +32,34 @@ struct Visitor {
   const Q& quantizer;
   double bound;
   Grid grid;
+  std::span<const double> class_bounds;  // of values with smaller bounds (marks.h)
+  std::vector<Grid> class_grids;
+  std::span<const u8> given_marks;
+  const T* first;  // where the values are, if they have marks
   std::array<Code<T>, kMostCodes> codes;
   std::vector<Code<T>> wave_codes;
   size_t done = 0;  // values of the walk
 
-  Visitor(const Q& q, double e) : quantizer(q), bound(e), grid(q.template at<T>(e)) {}
+  Visitor(const Q& q, double e, const T* values, std::span<const u8> marks,
+          std::span<const double> bounds)
+      : quantizer(q),
+        bound(e),
+        grid(q.template at<T>(e)),
+        class_bounds(bounds),
+        given_marks(marks),
+        first(values) {
+    if (!bounds.empty()) tighten(1);
+  }
+  const u8* marks() const { return given_marks.empty() ? nullptr : given_marks.data(); }
+  u8 mark_of(const T& value) const {
+    return given_marks.empty() ? u8(0) : given_marks[size_t(&value - first)];
+  }
+  // Whether some of the next values of the walk have marks.
+  bool any_marks(size_t count) const {
+    return !given_marks.empty() &&
+           std::ranges::any_of(given_marks.subspan(done, count), [](u8 mark) { return mark != 0; });
+  }
+  const Grid& grid_of(u8 mark) const { return mark < 2 ? grid : class_grids[size_t(mark / 2 - 1)]; }
   double step() const requires requires(const Grid& g) { g.step; }
   { return double(grid.step); }
   std::optional<T> rounded(T value, Predicted<T> predicted) const {
@@ -58,16 +82,20 @@ struct Visitor {
         grid.quantize(values[i], predicted[i], unused[0]);
     }
   }
-  void tighten(double factor) { grid = quantizer.template at<T>(bound * factor); }
+  void tighten(double factor) {
+    grid = quantizer.template at<T>(bound * factor);
+    class_grids.clear();
+    for (const double e : class_bounds) class_grids.push_back(quantizer.template at<T>(e * factor));
+  }
   void mark(size_t) {}
   size_t last_level() const { return 0; }
   // Says whether the value has a code. A special one has code 0, whatever is predicted: decoded
   // data compressed again must take the same way.
-  bool quantize(T& value, Predicted<T> predicted, Code<T>& code, bool is_special) const {
-    if (is_special) {
+  bool quantize(T& value, Predicted<T> predicted, Code<T>& code, u8 mark) const {
+    if (mark & kSpecialMark) {
       code = 0;
-      value = grid.recover(predicted, 0);
-    } else if (!grid.quantize(value, predicted, code)) {
+      value = grid_of(mark).recover(predicted, 0);
+    } else if (!grid_of(mark).quantize(value, predicted, code)) {
       code = kExactCode<Code<T>>;
       return false;
     }
@@ -78,8 +106,6 @@ struct Visitor {
 template <class T, class Q>
 struct Quantize : Visitor<T, Q> {
   using Visitor<T, Q>::codes, Visitor<T, Q>::done, Visitor<T, Q>::grid, Visitor<T, Q>::wave_codes;
-  std::span<const u8> special;
-  const T* first;  // where the values are
   CodeSink<Code<T>>& sink;
   Patches<T>& exact;
   double max_error = 0;
@@ -87,15 +113,14 @@ struct Quantize : Visitor<T, Q> {
   Code<T>* block_codes = nullptr;
   std::vector<std::pair<size_t, T>> without_code;  // in the block
 
-  Quantize(const Q& q, double e, std::span<const u8> flags, const T* values, CodeSink<Code<T>>& s,
-           Patches<T>& p)
-      : Visitor<T, Q>(q, e), special(flags), first(values), sink(s), exact(p) {}
+  Quantize(const Q& q, double e, const T* values, std::span<const u8> marks,
+           std::span<const double> class_bounds, CodeSink<Code<T>>& s, Patches<T>& p)
+      : Visitor<T, Q>(q, e, values, marks, class_bounds), sink(s), exact(p) {}
 
   bool decodes() const { return false; }
-  const u8* special_values() const { return special.empty() ? nullptr : special.data(); }
   void mark(size_t level) { sink.mark(level); }
   void point(T& value, Predicted<T> predicted) {
-    code_one(value, predicted, codes[waiting], is_special(value));
+    code_next(value, predicted, codes[waiting], this->mark_of(value));
     if (++waiting == kMostCodes) flush();
   }
   void begin_block(size_t count) {
@@ -104,12 +129,8 @@ struct Quantize : Visitor<T, Q> {
     without_code.clear();
   }
   void point_at(size_t slot, T& value, Predicted<T> predicted) {
-    const T original = value;
-    const bool special_one = is_special(value);
-    if (!this->quantize(value, predicted, block_codes[slot], special_one))
-      without_code.emplace_back(slot, original);
-    else if (!special_one)
-      max_error = std::max(max_error, rounded_error(original, value));
+    if (!has_code(value, predicted, block_codes[slot], this->mark_of(value)))
+      without_code.emplace_back(slot, value);
   }
   void end_block(size_t count) {
     std::ranges::sort(without_code, {}, [](const auto& entry) { return entry.first; });
@@ -118,7 +139,7 @@ struct Quantize : Visitor<T, Q> {
     done += count;
   }
   void keep(T& value, Predicted<T> otherwise) {
-    if (is_special(value)) return point(value, otherwise);
+    if (this->mark_of(value) & kSpecialMark) return point(value, otherwise);
     exact.add(done++, value);
     codes[waiting] = kExactCode<Code<T>>;
     if (++waiting == kMostCodes) flush();
@@ -126,9 +147,7 @@ struct Quantize : Visitor<T, Q> {
   bool wave(const Wave<T>& rows) {
     if constexpr (requires { quantize_wave(grid, rows, codes.data(), max_error); }) {
       const size_t count = rows.size_with_border(), length = count / rows.rows;
-      if (!special.empty() &&
-          std::ranges::any_of(special.subspan(done, count), [](u8 flag) { return flag != 0; }))
-        return false;
+      if (this->any_marks(count)) return false;
       wave_codes.resize(count);
       Code<T>* const found = wave_codes.data() + (count - rows.size());
       if (!quantize_wave(grid, rows, found, max_error)) return false;
@@ -145,20 +164,20 @@ struct Quantize : Visitor<T, Q> {
     return false;
   }
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
-           const u8* flags, u8* sizes) {
+           const u8* marks, u8* sizes) {
     flush();
     Code<T>* const room = sink.room(count);
     size_t i = 0;
     while (i < count) {
       if constexpr (requires { grid.quantize_run(values, predicted, 0, room, max_error); })
-        if (!flags) {
+        if (!marks) {
           const size_t n =
               grid.quantize_run(values + i, predicted + i, count - i, room + i, max_error);
           i += n;
           done += n;
         }
       for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
-        code_one(values[i], predicted[i], room[i], flags && flags[i]);
+        code_next(values[i], predicted[i], room[i], marks ? marks[i] : u8(0));
     }
     if (sizes) sizes_of(std::span<const Code<T>>(room, count), sizes);
     sink.put(count, contexts);
@@ -171,15 +190,15 @@ struct Quantize : Visitor<T, Q> {
   }
 
  private:
-  bool is_special(const T& value) const {
-    return !special.empty() && special[size_t(&value - first)];
-  }
-  void code_one(T& value, Predicted<T> predicted, Code<T>& code, bool is_special) {
+  // If not, the value stays what it is.
+  bool has_code(T& value, Predicted<T> predicted, Code<T>& code, u8 mark) {
     const T original = value;
-    if (!this->quantize(value, predicted, code, is_special))
-      exact.add(done, original);
-    else if (!is_special)
-      max_error = std::max(max_error, rounded_error(original, value));
+    if (!this->quantize(value, predicted, code, mark)) return false;
+    if (!(mark & kSpecialMark)) max_error = std::max(max_error, rounded_error(original, value));
+    return true;
+  }
+  void code_next(T& value, Predicted<T> predicted, Code<T>& code, u8 mark) {
+    if (!has_code(value, predicted, code, mark)) exact.add(done, value);
     ++done;
   }
 };
@@ -194,9 +213,13 @@ struct Recover : Visitor<T, Q> {
   size_t next = 0;             // in them
   size_t last;
 
-  Recover(const Q& q, double e, CodeSource<Code<T>>& s, size_t size, const Patches<T>& patches,
-          size_t last_level)
-      : Visitor<T, Q>(q, e), source(s), remaining(size), last(last_level) {
+  Recover(const Q& q, double e, const T* values, std::span<const u8> marks,
+          std::span<const double> class_bounds, CodeSource<Code<T>>& s, size_t size,
+          const Patches<T>& patches, size_t last_level)
+      : Visitor<T, Q>(q, e, values, marks, class_bounds),
+        source(s),
+        remaining(size),
+        last(last_level) {
     if (patches.count() == 0) return;
     exact = Buffer<T>(size);
     std::ranges::fill(exact, T());
@@ -205,23 +228,20 @@ struct Recover : Visitor<T, Q> {
 
   bool decodes() const { return true; }
   size_t last_level() const { return last; }
-  const u8* special_values() const { return nullptr; }
   void point(T& value, Predicted<T> predicted) {
     if (next == ahead.size()) look_ahead(1);
-    recover(value, predicted, ahead[next++]);
+    value = recovered(predicted, ahead[next++], done++, this->mark_of(value));
   }
   void begin_block(size_t count) { take(count, nullptr); }
   void point_at(size_t slot, T& value, Predicted<T> predicted) {
-    if (codes[slot] != kExactCode<Code<T>>)
-      value = grid.recover(predicted, codes[slot]);
-    else
-      value = exact.empty() ? T() : exact[done + slot];
+    value = recovered(predicted, codes[slot], done + slot, this->mark_of(value));
   }
   void end_block(size_t count) { done += count; }
   void keep(T& value, Predicted<T> otherwise) { point(value, otherwise); }
   bool wave(const Wave<T>& rows) {
     if constexpr (requires { recover_wave(grid, rows, codes.data()); }) {
       const size_t count = rows.size_with_border(), length = count / rows.rows;
+      if (this->any_marks(count)) return false;
       if (ahead.size() - next < count) look_ahead(count);
       const Code<T>* found = ahead.data() + next;
       if (rows.has_border) {
@@ -240,18 +260,20 @@ struct Recover : Visitor<T, Q> {
     }
     return false;
   }
-  void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts, const u8*,
-           u8* sizes) {
+  void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
+           const u8* marks, u8* sizes) {
     take(count, contexts);
     size_t i = 0;
     while (i < count) {
       if constexpr (requires { grid.recover_run(values, predicted, 0, codes.data()); }) {
-        const size_t n = grid.recover_run(values + i, predicted + i, count - i, codes.data() + i);
-        i += n;
-        done += n;
+        if (!marks) {
+          const size_t n = grid.recover_run(values + i, predicted + i, count - i, codes.data() + i);
+          i += n;
+          done += n;
+        }
       }
       for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
-        recover(values[i], predicted[i], codes[i]);
+        values[i] = recovered(predicted[i], codes[i], done++, marks ? marks[i] : u8(0));
     }
     if (sizes) sizes_of(std::span<const Code<T>>(codes.data(), count), sizes);
   }
@@ -279,12 +301,10 @@ struct Recover : Visitor<T, Q> {
       remaining -= n;
     }
   }
-  void recover(T& value, Predicted<T> predicted, Code<T> code) {
-    if (code != kExactCode<Code<T>>)
-      value = grid.recover(predicted, code);
-    else
-      value = exact.empty() ? T() : exact[done];
-    ++done;
+  // `position` in the walk.
+  T recovered(Predicted<T> predicted, Code<T> code, size_t position, u8 mark) const {
+    if (code != kExactCode<Code<T>>) return this->grid_of(mark).recover(predicted, code);
+    return exact.empty() ? T() : exact[position];
   }
 };
 
@@ -293,20 +313,19 @@ template <class T, class Q>
 struct Estimate : Visitor<T, Q> {
   using Visitor<T, Q>::codes;
   static constexpr size_t kContexts = 64, kBins = 64;
-  std::span<const u8> special;
   Trial trial;
   std::array<u8, kMostCodes> own_sizes;
   std::array<std::array<u32, kBins>, kContexts> counts{};
 
-  Estimate(const Q& q, double e, std::span<const u8> flags) : Visitor<T, Q>(q, e), special(flags) {}
+  Estimate(const Q& q, double e, std::span<const u8> marks, std::span<const double> class_bounds)
+      : Visitor<T, Q>(q, e, nullptr, marks, class_bounds) {}
   bool decodes() const { return false; }
-  const u8* special_values() const { return special.empty() ? nullptr : special.data(); }
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
-           const u8* flags, u8* sizes) {
+           const u8* marks, u8* sizes) {
     for (size_t i = 0; i < count; ++i) {
       const T original = values[i];
-      const bool is_special = flags && flags[i];
-      if (this->quantize(values[i], predicted[i], codes[i], is_special) && !is_special)
+      const u8 mark = marks ? marks[i] : u8(0);
+      if (this->quantize(values[i], predicted[i], codes[i], mark) && !(mark & kSpecialMark))
         trial.unchanged = trial.unchanged && bits_of(original) == bits_of(values[i]);
     }
     u8* const known = sizes ? sizes : own_sizes.data();

@@ -140,13 +140,9 @@ void check(const Header& header) {
       fail_corrupt("impossible chunk shape");
   if (header.chunk.size() > kMaxChunkValues) fail_corrupt("chunks are too large");
   if (header.recipe.empty()) fail_corrupt("no recipe");
-  for (const RegionBound& region : header.regions) {
-    bool fits = region.box.shape.rank() == header.shape.rank();
-    for (size_t axis = 0; fits && axis < header.shape.rank(); ++axis)
-      fits = region.box.first[axis] <= header.shape[axis] &&
-             region.box.shape[axis] <= header.shape[axis] - region.box.first[axis];
-    if (!fits) fail_corrupt("a region outside the array");
-  }
+  for (const RegionBound& region : header.regions)
+    if (region.box.shape.rank() != header.shape.rank() || !contains(header.shape, region.box))
+      fail_corrupt("a region outside the array");
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ namespace leeway {
 inline constexpr u16 kFormatVersion = 1;
 inline constexpr u64 kMaxChunkValues = u64(1) << 24;
 
-// A part of the array where errors must be smaller. All of a chunk that it touches has its bound.
+// A part of the array where errors must be smaller. All of a chunk that it touches has its bound,
+// unless the recipe knows bounds value by value.
 struct RegionBound {
   Box box;
   double bound = 0;  // absolute; 0: no loss
@@ -39,6 +40,12 @@ struct Header {
   Box chunk_box(u64 ordinal) const;
   // Whether frames have bounds of their own, instead of the absolute one.
   bool is_bound_by_chunk() const { return bound.is_by_chunk() || !regions.empty(); }
+  // The smallest bound of regions that touch a part of the array, if it is below `otherwise`.
+  double smallest_bound(const Box& part, double otherwise) const {
+    for (const RegionBound& region : regions)
+      if (overlap(part, region.box)) otherwise = std::min(otherwise, region.bound);
+    return otherwise;
+  }
 };
 
 // Stands before the payload of a chunk.

@@ -482,8 +482,27 @@ def test_smaller_bounds_in_regions(leeway, field):
     np.save(leeway.folder / "bounds.npy", bounds)
     leeway("compress", field, "--rel", "1e-2", "--bounds", "bounds.npy", "--chunk", "20x20x20", "-o", "c.lwy")
     assert os.path.getsize(leeway.folder / "c.lwy") < os.path.getsize(leeway.folder / "a.lwy")
+    # With elementwise, only the value itself pays; and verify looks at each.
+    leeway("compress", field, "--rel", "1e-2", "--bounds", "bounds.npy", "--recipe", "pyramid+elementwise+rans", "-o", "e.lwy")
+    assert os.path.getsize(leeway.folder / "e.lwy") < os.path.getsize(leeway.folder / "c.lwy")
+    leeway("verify", "e.lwy", "--against", field, "--bounds", "bounds.npy")
+    leeway("compress", field, "--rel", "1e-2", "-o", "plain.lwy")
+    assert "1 values exceed their own bounds" in leeway.fails(3, "verify", "plain.lwy", "--against", field, "--bounds", "bounds.npy")
+    assert "--against" in leeway.fails(2, "verify", "e.lwy", "--bounds", "bounds.npy")
     leeway.fails(2, "compress", field, "--rel", "1e-2", "--region-bound", "0:41=1", "-o", "d.lwy")
     leeway.fails(2, "compress", field, "--rel", "1e-2", "--region-bound", "0:4", "-o", "d.lwy")
+
+
+def test_critical_points_stay(leeway, field):
+    y, x = np.mgrid[0:60, 0:70] / 5
+    np.save(leeway.folder / "flow.npy", np.stack([np.sin(x) + np.cos(1.7 * y), np.cos(1.3 * x) - np.sin(y)]))
+    leeway("compress", "flow.npy", "--rel", "0.05", "--recipe", "cpsz", "-o", "a.lwy")
+    leeway("compress", "flow.npy", "--rel", "0.05", "-o", "b.lwy")
+    points = leeway.json("verify", "a.lwy", "--against", "flow.npy", "--critical-points")["critical_points"]
+    assert points["before"] == points["after"] > 10 and points["lost"] == points["gained"] == 0
+    assert f"{points['before']} critical points" in leeway("verify", "a.lwy", "--against", "flow.npy", "--critical-points")
+    assert "are lost" in leeway.fails(3, "verify", "b.lwy", "--against", "flow.npy", "--critical-points")
+    assert "no vector field" in leeway.fails(2, "compress", field, "--rel", "0.05", "--recipe", "cpsz", "-o", "c.lwy")
 
 
 def test_auto_says_what_it_chose(leeway, field):

@@ -91,6 +91,21 @@ void make_with_regions(const std::string& folder) {
   save_both(folder, "f32_regions", stream);
 }
 
+// A bound for each value: of a few kinds, or of many.
+void make_by_value(const std::string& folder, const char* recipe, const Shape& shape, bool many) {
+  const auto values = make_values<float>(shape, true);
+  std::vector<double> bounds;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t kind = i * i / 7 % (many ? 50 : 4);
+    bounds.push_back(kind == 3 ? 0 : 0.5 / double(kind + 1));
+  }
+  CompressOptions options;
+  options.recipe = recipe;
+  options.bound = Bound::abs(0.4);
+  options.bounds = view_of(bounds.data(), shape);
+  save_both(folder, "f32_by_value", compress(values.data(), shape, options));
+}
+
 }  // namespace
 }  // namespace leeway
 
@@ -195,5 +210,9 @@ int main(int argc, char** argv) {
   make<float>(folder, "sz3-truncation", {30, 40}, coarse, true);
   make<double>(folder, "truncate:bits=18+lorenzo+huffman", {400}, coarse, true);
   make<u16>(folder, "truncate+raw", {400}, Bound::abs(5), false);
+  make_by_value(folder, "lorenzo+elementwise+huffman+zstd", {20, 30}, false);
+  make_by_value(folder, "pyramid+elementwise+rans", {9, 20, 30}, true);
+  make_by_value(folder, "interp+elementwise+huffman", {9, 10, 11}, false);
+  make_by_value(folder, "lag+elementwise+rans", {9, 40}, true);
   return 0;
 }
