@@ -493,10 +493,15 @@ def residual(reader, count, width, params):
 
 
 def raw_codes(reader, count, width, params):
-    size = reader.get("B")
-    require(size in (1, 2, 4, 8) and 8 * size <= width, "impossible size")
-    codes = [int.from_bytes(reader.take(size), "little", signed=True) for _ in range(count)]
-    return [-(1 << width - 1) if code == -(1 << 8 * size - 1) else code for code in codes]
+    codes = []
+    while len(codes) < count:
+        size, shift = reader.get("B"), reader.get("B")
+        require(1 <= size <= width // 8 and not shift & 0x40 and shift & 0x3F < width, "impossible size")
+        for _ in range(min(2048, count - len(codes))):
+            code = int.from_bytes(reader.take(size), "little", signed=True)
+            lowest = shift & 0x80 and code == -(1 << 8 * size - 1)
+            codes.append(-(1 << width - 1) if lowest else signed(code << (shift & 0x3F), width))
+    return codes
 
 
 def short_step(bound):
@@ -558,13 +563,14 @@ class Exact:
         return self.flip(signed(near + q, self.width)) & (1 << self.width) - 1
 
 
-class Truncate(Exact):
+class Truncate:
     def __init__(self, dtype, bound, params):
-        super().__init__(dtype, bound, params)
+        self.floating, self.width = dtype in FLOATS, 8 * BYTES[dtype]
         self.low = max(self.width - params["bits"], 0) if params["bits"] else 0
 
     def recover(self, p, q, at=0):
-        return super().recover(None, q << self.low)
+        sign = 1 << self.width - 1 if self.floating and q < 0 else 0
+        return ((abs(q) if self.floating else q) << self.low | sign) & (1 << self.width) - 1
 
 
 class Logscale:

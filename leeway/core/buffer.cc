@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kSmallest = size_t(4) << 10;  // smaller blocks are the heap's business
 constexpr size_t kKept = 16;
+constexpr size_t kWorthKeeping = size_t(64) << 10;  // between calls
 
 thread_local BufferPool* current = nullptr;
 
@@ -47,8 +48,8 @@ BufferPool::Block take_from(std::vector<BufferPool::Block>& blocks, size_t bytes
   return found;
 }
 
-// Large blocks that no pool holds: what a call gives back, the next one takes, instead of fresh
-// pages that the system must clear.
+// Blocks that no pool holds: what a call gives back, the next one takes, instead of fresh pages
+// that the system must clear.
 class Reserve {
  public:
   static Reserve& get() {
@@ -59,7 +60,7 @@ class Reserve {
     for (const BufferPool::Block& block : blocks_) release(block);
   }
   BufferPool::Block take(size_t bytes) {
-    if (bytes < kHugePage / 2) return {};
+    if (bytes < kWorthKeeping) return {};
     const std::lock_guard lock(mutex_);
     const BufferPool::Block found = take_from(blocks_, bytes);
     held_ -= found.bytes;
@@ -68,7 +69,7 @@ class Reserve {
   void give(BufferPool::Block block) noexcept {
     {
       const std::lock_guard lock(mutex_);
-      if (block.bytes >= kHugePage / 2 && held_ + block.bytes <= kBufferReserve &&
+      if (block.bytes >= kWorthKeeping && held_ + block.bytes <= kBufferReserve &&
           blocks_.size() < blocks_.capacity()) {
         held_ += block.bytes;
         return blocks_.push_back(block);

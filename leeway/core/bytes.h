@@ -62,7 +62,8 @@ class Writer {
     const size_t end = size_;
     extend(bytes.size() - count);
     u8* const place = storage_.data() + first;
-    std::memmove(place + bytes.size(), place + count, end - first - count);
+    if (bytes.size() > count)
+      std::memmove(place + bytes.size(), place + count, end - first - count);
     std::ranges::copy(bytes, place);
   }
   // Drops everything behind the first `count` bytes.

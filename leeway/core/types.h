@@ -95,6 +95,13 @@ template <class T>
 using Predicted = std::conditional_t<std::is_same_v<T, double>, double,
                                      std::conditional_t<is_floating<T>, float, u64>>;
 
+// How a floating type is stored: a sign, then the exponent, then so many bits.
+template <Floating T>
+inline constexpr int mantissa_bits = std::is_same_v<T, f16>     ? 10
+                                     : std::is_same_v<T, bf16>  ? 7
+                                     : std::is_same_v<T, float> ? 23
+                                                                : 52;
+
 template <class T>
 Bits<T> bits_of(T value) {
   return std::bit_cast<Bits<T>>(value);

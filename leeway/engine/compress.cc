@@ -19,6 +19,7 @@ namespace {
 
 // Small chunks are made in groups of about so many values.
 constexpr u64 kGroupValues = u64(1) << 17;
+constexpr size_t kSmallGroup = size_t(2) << 20;  // bytes
 
 // The bit pattern of a fill value in the array's type.
 u64 fill_bits(double fill, DType dtype) {
@@ -200,7 +201,8 @@ class Compression {
   Writer compress_group(const Round& round, u64 index) {
     Writer frames;
     const u64 first = group_begin(round, index), end = group_begin(round, index + 1);
-    frames.reserve(size_t((end - first) * header_.chunk.size() * size_of(view_.dtype) / 3 + 4096));
+    const auto bytes = size_t((end - first) * header_.chunk.size()) * size_of(view_.dtype);
+    frames.reserve(bytes < kSmallGroup ? bytes + 4096 : bytes / 3);
     for (u64 ordinal = first; ordinal < end; ++ordinal)
       heads_[size_t(ordinal)] = compress_one(ordinal, round.bound, frames);
     return frames;

@@ -11,12 +11,6 @@
 namespace leeway {
 namespace {
 
-// Bits of the mantissa, with the leading one.
-template <class T>
-constexpr int kDigits = std::is_same_v<T, f16>     ? 11
-                        : std::is_same_v<T, bf16>  ? 8
-                        : std::is_same_v<T, float> ? 24
-                                                   : 53;
 template <class T>
 constexpr double kLeastNormal = std::is_same_v<T, f16> ? 0x1p-14
                                 : sizeof(T) == 8       ? 0x1p-1022
@@ -163,7 +157,7 @@ void Log::backward(Field<T> field, Reader& side) const {
 template <class T>
 double Log::inner_bound(double bound) const {
   // The logarithm itself is rounded to T; up to |y| = 64 that is this much.
-  const double rounding = std::ldexp(1.0, 7 - kDigits<T>);
+  const double rounding = std::ldexp(1.0, 6 - mantissa_bits<T>);
   const double inner = log2_of_number(1 + std::min(bound, 1e6)) * (1 - 0x1p-20) - rounding;
   return inner > rounding ? inner : 0;
 }

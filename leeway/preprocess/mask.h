@@ -19,14 +19,8 @@ namespace leeway {
 template <class T>
 constexpr bool is_nonfinite(T value) {
   if constexpr (is_floating<T>) {
-    constexpr Bits<T> exponent = [] {
-      if constexpr (std::is_same_v<T, f16>)
-        return u16(0x7c00);
-      else if constexpr (std::is_same_v<T, bf16>)
-        return u16(0x7f80);
-      else
-        return std::bit_cast<Bits<T>>(std::numeric_limits<T>::infinity());
-    }();
+    constexpr int width = 8 * sizeof(T), low = mantissa_bits<T>;
+    constexpr auto exponent = Bits<T>((u64(1) << (width - 1)) - (u64(1) << low));
     return (std::bit_cast<Bits<T>>(value) & exponent) == exponent;
   } else {
     return false;

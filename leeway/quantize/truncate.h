@@ -7,75 +7,141 @@
 #include <bit>
 #include <cmath>
 
+#include "leeway/core/export.h"
 #include "leeway/core/stage.h"
-#include "leeway/quantize/exact.h"
 #include "leeway/quantize/one_by_one.h"
 
 namespace leeway {
 
 template <class T>
+class TruncateGrid;
+
+namespace kernel {
+
+// What quantize() of the grid does for values at the front that all have a code; returns how many.
+// `from` may be `x`.
+LEEWAY_EXPORT size_t truncate(const TruncateGrid<float>& grid, const float* from, float* x,
+                              size_t n, i32* q, double& max_error);
+LEEWAY_EXPORT size_t truncate(const TruncateGrid<double>& grid, const double* from, double* x,
+                              size_t n, i64* q, double& max_error);
+LEEWAY_EXPORT size_t untruncate(const TruncateGrid<float>& grid, const i32* q, size_t n, float* x);
+LEEWAY_EXPORT size_t untruncate(const TruncateGrid<double>& grid, const i64* q, size_t n,
+                                double* x);
+
+}  // namespace kernel
+
+template <class T>
 class TruncateGrid {
  public:
   TruncateGrid(double bound, int bits)
-      : bound_(bound), bits_(bits), octaves_(bound > 0 ? std::ilogb(2 * bound) : -5000) {}
+      : bound_(bound), bits_(bits), octaves_(bound > 0 ? std::ilogb(2 * bound) : -5000) {
+    if constexpr (is_floating<T>)
+      if (octaves_ > -kBiasOf<P>) {
+        octaves_ = std::min(octaves_, kBiasOf<P> - 60);
+        magic_ = P(std::ldexp(1.5, octaves_ + mantissa_bits<P>));
+        coarse_ = P(std::ldexp(1.0, octaves_ + mantissa_bits<T> - 1));
+      }
+  }
 
   bool quantize(T& x, Predicted<T>, Code<T>& q) const { return quantize(x, q); }
   T recover(Predicted<T>, Code<T> q) const { return recover(q); }
+
   double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
                   size_t first = 0) const {
-    return quantize_one_by_one(*this, values, codes, exact, first);
+    double max_error = 0;
+    while (first < values.size()) {
+      if constexpr (std::is_floating_point_v<T>)
+        first += kernel::truncate(*this, values.data() + first, values.data() + first,
+                                  values.size() - first, codes.data() + first, max_error);
+      const size_t stop = std::min(values.size(), first + kStretch);
+      max_error = std::max(max_error, quantize_one_by_one(*this, values.first(stop),
+                                                          codes.first(stop), exact, first));
+      first = stop;
+    }
+    return max_error;
+  }
+  bool quantize_plane(const Plane<const std::byte>& plane, T* values, Code<T>* codes,
+                      double& max_error) const requires std::is_floating_point_v<T> {
+    if (!plane.template holds_rows_of<T>()) return false;
+    const std::byte* row = plane.data;
+    for (size_t r = 0; r < plane.rows; ++r, row += plane.row_step) {
+      size_t i = kernel::truncate(*this, reinterpret_cast<const T*>(row), values, plane.length,
+                                  codes, max_error);
+      if (i + kStretch < plane.length) return false;
+      for (; i < plane.length; ++i) {
+        values[i] = reinterpret_cast<const T*>(row)[i];
+        const T x = values[i];
+        if (!quantize(values[i], codes[i])) return false;
+        max_error = std::max(max_error, rounded_error(x, values[i]));
+      }
+      values += plane.length;
+      codes += plane.length;
+    }
+    return true;
   }
   void recover(std::span<const Code<T>> codes, std::span<T> values) const {
-    recover_one_by_one(*this, codes, values);
+    size_t i = 0;
+    if constexpr (std::is_floating_point_v<T>)
+      i = kernel::untruncate(*this, codes.data(), codes.size(), values.data());
+    for (; i < codes.size(); ++i) values[i] = recover(codes[i]);
   }
 
- private:
-  using Order = typename ExactGrid<T>::Signed;
-  static constexpr int kWidth = 8 * int(sizeof(T));
+  double bound() const { return bound_; }
+  // Bits that no code has.
   int dropped() const { return bits_ > 0 ? std::max(kWidth - bits_, 0) : 0; }
+  // With bits=0, values become multiples of the largest power of two that is at most twice the
+  // bound, by adding and subtracting magic(); unless their last bits are no smaller anyway, from
+  // coarse() on.
+  bool is_by_value() const { return bits_ == 0; }
+  Predicted<T> magic() const requires is_floating<T> { return magic_; }
+  Predicted<T> coarse() const requires is_floating<T> { return coarse_; }
+
+  static constexpr int kWidth = 8 * int(sizeof(T));
+
+ private:
+  static constexpr size_t kStretch = 16;
+  using P = std::conditional_t<is_floating<T>, Predicted<T>, float>;
+  template <class F>
+  static constexpr int kBiasOf = (1 << (8 * int(sizeof(F)) - 2 - mantissa_bits<F>)) - 1;
 
   bool quantize(T& x, Code<T>& q) const {
-    const int low = bits_ > 0 ? dropped() : droppable(x);
-    const auto code = Code<T>(rounded(ExactGrid<T>::order_of(x), low) >> dropped());
+    const auto code = code_of(x);
     const T y = recover(code);
     if (!(error_between(x, y) <= bound_)) return false;
     x = y;
     q = code;
     return true;
   }
+  Code<T> code_of(T x) const requires is_floating<T> {
+    if (is_by_value() && std::abs(P(x)) < coarse_) x = T((P(x) + magic_) - magic_);
+    const int low = dropped();
+    const u64 half = low > 0 ? u64(1) << (low - 1) : 0, size = (u64(magnitude(x)) + half) >> low;
+    return is_negative(x) ? -Code<T>(size) : Code<T>(size);
+  }
+  Code<T> code_of(T x) const requires std::integral<T> {
+    using Signed = std::make_signed_t<T>;
+    const auto order = i64(Signed(x));
+    const int low = is_by_value() ? std::clamp(octaves_, 0, kWidth - 2) : dropped();
+    const i64 half = low > 0 ? i64(1) << (low - 1) : 0;
+    const bool fits = order <= std::numeric_limits<Signed>::max() - half;
+    return Code<T>((fits ? (order + half) >> low << low : order) >> dropped());
+  }
   T recover(Code<T> q) const {
-    return ExactGrid<T>::value_of(Order(std::make_unsigned_t<Order>(q) << dropped()));
-  }
-
-  // To the nearest multiple of 2^low of the magnitude, away from 0 if there are two.
-  static Order rounded(Order order, int low) {
-    if (low == 0) return order;
-    const bool mirrored = is_floating<T> && order < 0;
-    auto size = i64(mirrored ? Order(-1 - order) : order);
-    const i64 half = i64(1) << (low - 1);
-    if (size > std::numeric_limits<Order>::max() - half) return order;
-    size = (size + half) >> low << low;
-    return Order(mirrored ? -1 - size : size);
-  }
-
-  // How many bits of this value the bound does not need: 2^n units of its last place are at most
-  // twice the bound.
-  int droppable(T x) const {
     if constexpr (is_floating<T>) {
-      const int exponent = int(bits_of(x) >> kMantissa & kExponents);
-      return std::clamp(octaves_ + kMantissa - (std::max(exponent, 1) - kBias), 0, kMantissa);
+      const Bits<Code<T>> size = q < 0 ? 0 - Bits<Code<T>>(q) : Bits<Code<T>>(q);
+      return std::bit_cast<T>(Bits<T>((size << dropped()) | (q < 0 ? kSign : 0)));
     } else {
-      return std::clamp(octaves_, 0, kWidth - 2);
+      return T(Bits<Code<T>>(q) << dropped());
     }
   }
-  static constexpr int kMantissa = std::is_same_v<T, f16>     ? 10
-                                   : std::is_same_v<T, bf16>  ? 7
-                                   : std::is_same_v<T, float> ? 23
-                                                              : 52;
-  static constexpr int kExponents = std::is_same_v<T, f16> ? 31 : sizeof(T) == 8 ? 2047 : 255;
-  static constexpr int kBias = kExponents / 2;
+
+  static constexpr Bits<T> kSign = Bits<T>(Bits<T>(1) << (kWidth - 1));
+  static Bits<T> magnitude(T x) { return Bits<T>(bits_of(x) & Bits<T>(~kSign)); }
+  static bool is_negative(T x) { return bits_of(x) & kSign; }
+
   double bound_;
   int bits_, octaves_;
+  P magic_ = 0, coarse_ = 0;
 };
 
 struct Truncate {

@@ -43,6 +43,63 @@ TEST(Truncate, KeepsSoManyBits) {
   EXPECT_FALSE(TruncateGrid<float>(1, 16).quantize(x, 0.0f, code));  // beyond the bound
 }
 
+TEST(Truncate, TreatsBothSignsAlike) {
+  for (const int bits : {0, 12, 16}) {
+    const TruncateGrid<float> grid(1e-2, bits);
+    for (const float x : {3.14159f, 1e-3f, 0.0f, 2.999f}) {
+      float up = x, down = -x;
+      i32 code = 0, mirrored = 0;
+      ASSERT_EQ(grid.quantize(up, 0.0f, code), grid.quantize(down, 0.0f, mirrored));
+      EXPECT_EQ(code, -mirrored);
+      EXPECT_EQ(up, -down);
+    }
+  }
+}
+
+// The array forms give what the scalar definition gives, bit for bit.
+template <class T>
+void check_arrays() {
+  std::mt19937_64 random(6);
+  for (const int bits : {0, 9, 14, 20, 33})
+    for (const double bound : {1e-30, 1e-6, 0.3, 1e9, 1e39}) {
+      const TruncateGrid<T> grid(bound, bits);
+      std::vector<T> values(1000);
+      for (T& x : values) {
+        x = std::bit_cast<T>(Bits<T>(random()));
+        if (random() % 3) x = T(std::ldexp(double(i64(random())), int(random() % 60) - 90));
+        if (random() % 40 == 0) x = T(random() % 2 ? -0.0 : 1e-40);
+        if (!std::isfinite(x)) x = 1;
+      }
+      std::vector<T> expected = values, whole = values, plane(values.size());
+      std::vector<Code<T>> codes(values.size()), expected_codes(values.size());
+      Patches<T> exact, expected_exact;
+      const double error = grid.quantize(std::span(whole), std::span(codes), exact);
+      const double expected_error = quantize_one_by_one(
+          grid, std::span(expected), std::span(expected_codes), expected_exact, 0);
+      EXPECT_EQ(error, expected_error);
+      EXPECT_EQ(codes, expected_codes);
+      EXPECT_EQ(exact.count(), expected_exact.count());
+      EXPECT_EQ(std::memcmp(whole.data(), expected.data(), whole.size() * sizeof(T)), 0);
+      std::vector<T> back(values.size());
+      grid.recover(std::span<const Code<T>>(codes), std::span(back));
+      for (size_t i = 0; i < back.size(); ++i)
+        EXPECT_EQ(bits_of(back[i]), bits_of(grid.recover(Predicted<T>(0), codes[i])));
+      double plane_error = 0;
+      const Plane<const std::byte> rows{reinterpret_cast<const std::byte*>(values.data()), 10,
+                                        100 * sizeof(T), 100, sizeof(T)};
+      if (grid.quantize_plane(rows, plane.data(), codes.data(), plane_error)) {
+        EXPECT_EQ(exact.count(), 0u);
+        EXPECT_EQ(codes, expected_codes);
+        EXPECT_EQ(plane_error, expected_error);
+        EXPECT_EQ(std::memcmp(plane.data(), expected.data(), plane.size() * sizeof(T)), 0);
+      }
+    }
+}
+TEST(Truncate, ArraysAreAsTheDefinitionSays) {
+  check_arrays<float>();
+  check_arrays<double>();
+}
+
 TEST(Truncate, WholeStreams) {
   for (const Shape& shape : {Shape{500}, Shape{30, 40}, Shape{5, 6, 7}})
     for (const std::string recipe :

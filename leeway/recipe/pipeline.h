@@ -172,16 +172,16 @@ struct Pipeline {
   // Appends the body of `chunk` to `out`, leaves in `field` what decompress() will give.
   ChunkReport compress(const View& chunk, Field<T> field, const ChunkBound& bound, const Mask& mask,
                        Writer& out) const {
-    Writer coded, packable;
+    Writer before, packable;
     Writer& body = lossless.empty() ? out : packable;
-    coded.reserve(field.values().size_bytes() / 2);
+    if (!lossless.empty()) packable.reserve(field.values().size_bytes() / 2);
     const size_t start = body.size();
-    const auto codes = sink(field.size(), coded);
-    ChunkReport report = reduce(chunk, field, bound, mask, body, *codes);
+    body.extend(kSectionsBefore);  // as many bytes as the empty sections that mostly stand there
+    const auto codes = sink(field.size(), body);
+    ChunkReport report = reduce(chunk, field, bound, mask, before, *codes);
+    body.replace(start, kSectionsBefore, before.bytes());
     if (lossless.empty() && preprocessors.empty())
-      for (const size_t bytes : codes->marks())
-        report.levels.push_back(body.size() - start + bytes);
-    body.put_bytes(coded.bytes());
+      for (const size_t bytes : codes->marks()) report.levels.push_back(before.size() + bytes);
     if (!lossless.empty()) pack(std::move(packable), out);
     return report;
   }
@@ -231,6 +231,8 @@ struct Pipeline {
   }
 
  private:
+  static constexpr size_t kSectionsBefore = 3;  // special values, side data, exact values
+
   // Patches and notes are packed by themselves: coded values beside them are not worth packing, and
   // would disturb.
   static void put_packed(Writer& body, const Writer& plain) {

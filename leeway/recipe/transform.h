@@ -331,6 +331,15 @@ struct NoPredictor {
   NoParams params;
   void forward(auto, Writer&) const {}
   void backward(auto, Reader&) const {}
+  bool is_piecewise(const Shape&) const { return true; }
+  size_t values_ahead(const Shape&) const { return 0; }
+  size_t choose(auto, Writer&) const { return 0; }
+  size_t chosen(Reader&) const { return 0; }
+  template <class I>
+  void forward_piece(Field<I> field, size_t, size_t first, size_t count, I* out) const {
+    std::copy_n(field.data + first, count, out);
+  }
+  void backward_piece(auto, size_t, size_t, size_t) const {}
 };
 
 }  // namespace leeway
