@@ -118,7 +118,7 @@ def psnr(a, b):
 
 def leeway_pass(path, bound, recipes):
     command = [os.path.join(ROOT, "build", "leeway"), "bench", path, "--abs", repr(bound), "--recipes", ",".join(recipes)]
-    output = subprocess.run(command + ["--threads", "1", "--repeat", "1", "--json"], check=True, capture_output=True, text=True)
+    output = subprocess.run(command + ["--threads", "1", "--repeat", "3", "--json"], check=True, capture_output=True, text=True)
     return json.loads(output.stdout)
 
 

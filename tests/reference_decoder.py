@@ -27,7 +27,7 @@ DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32
             "fixed-huffman": {"block": 1296}, "arithmetic": {}, "residual": {},
             "lag": {"frames": 1}, "dft": {"block": 8}, "truncate": {"bits": 0}, "logscale": {}, "elementwise": {},
             "transpose": {"order": 0}, "lz4": {"level": 1}, "shuffle": {"bytes": 4},
-            "interp": {"cubic": 1, "reverse": 0, "alpha": 1.25, "beta": 2.0},
+            "interp": {"cubic": -1, "reverse": -1, "alpha": 0.0, "beta": 2.0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4}}
 PREPROCESSORS = {"log", "transpose", "dft"}
 PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "lag", "pattern", "cross"}, {"linear", "logscale", "elementwise", "truncate", "exact"}
@@ -912,6 +912,13 @@ def cross_walk(next_code, size, params, side):
     return values
 
 
+def interp_settings(side, params):
+    settings = side.get("B")
+    require(settings < 12 or settings < 16 and params["alpha"] > 0, "settings of the interpolation")
+    alpha, beta = [(1.0, 1.0), (1.25, 2.0), (1.5, 3.0), (params["alpha"], params["beta"])][settings >> 2]
+    return {"cubic": settings & 1, "reverse": settings >> 1 & 1, "alpha": alpha, "beta": beta}
+
+
 def interp_walk(codes, shape, params, grid_at, dtype, exact):
     """interp before the quantizer: values as bits."""
     C, lowest = number_type(dtype), -(1 << (63 if BYTES[dtype] == 8 else 31))
@@ -1449,7 +1456,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
                 elif predictor == "pattern":
                     integers = pattern_walk(walked, side)
                 elif predictor == "interp":
-                    integers = [signed(v, width) for v in (interp_walk(walked, shape, params, whole, integer, far) if size else [])]
+                    integers = [signed(v, width) for v in (interp_walk(walked, shape, interp_settings(side, params), whole, integer, far) if size else [])]
                 else:
                     integers = [signed(v, width) for v in composite_walk(walked, shape, params, whole(0), integer, far, -(1 << width - 1), side)]
         reader.expect_end()
@@ -1461,10 +1468,11 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
     reader.expect_end()
     values = [0] * size
     if predictor == "interp":
+        settings = interp_settings(side, dict(stages)[predictor])
         side.expect_end()
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}
         with np.errstate(all="ignore"):
-            values = interp_walk(codes, shape, dict(stages)[predictor], grid_at, dtype, patches) if size else []
+            values = interp_walk(codes, shape, settings, grid_at, dtype, patches) if size else []
     elif predictor == "wavefront":
         side.expect_end()
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}

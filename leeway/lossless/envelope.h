@@ -16,15 +16,16 @@ namespace leeway {
 // room_for(size) is enough for anything of that size.
 template <class Pack, class RoomFor>
 void put_in_envelope(ByteView bytes, Writer& out, Pack&& pack, RoomFor&& room_for) {
-  // Entropy-coded bytes seldom shrink. Three samples tell, for a fraction of the time.
+  // Entropy-coded bytes seldom shrink. A few samples tell, for a fraction of the time.
   const auto seems_packable = [&] {
     constexpr size_t kSample = 4096;
     if (bytes.size() < 8 * kSample) return true;
-    Buffer<u8> samples(3 * kSample), room(room_for(samples.size()));
-    for (size_t k = 0; k < 3; ++k)
-      std::ranges::copy(bytes.subspan((bytes.size() - kSample) / 2 * k, kSample),
+    const size_t count = std::clamp<size_t>(bytes.size() / (8 * kSample), 3, 32);
+    Buffer<u8> samples(count * kSample), room(room_for(samples.size()));
+    for (size_t k = 0; k < count; ++k)
+      std::ranges::copy(bytes.subspan((bytes.size() - kSample) / (count - 1) * k, kSample),
                         samples.data() + k * kSample);
-    return pack(ByteView(samples), std::span<u8>(room)) < samples.size() / 100 * 98;
+    return pack(ByteView(samples), std::span<u8>(room)) < samples.size() / 100 * 99;
   };
   const size_t start = out.size();
   out.put(u8(1));

@@ -13,6 +13,7 @@
 
 #include "leeway/core/number.h"
 #include "leeway/core/stage.h"
+#include "leeway/predict/trials.h"
 
 namespace leeway {
 
@@ -23,17 +24,30 @@ struct Interp {
   static constexpr Kind kKind = Kind::predictor;
   static constexpr u64 kChunkValues = 3 << 21;
   struct Params {
-    i32 cubic = 1;
-    i32 reverse = 0;
-    double alpha = 1.25;
+    i32 cubic = -1;
+    i32 reverse = -1;
+    double alpha = 0;
     double beta = 2;
     void fields(auto&& field) {
-      field("cubic", cubic, 0, 1, "1: cubics, 0: lines");
-      field("reverse", reverse, 0, 1, "1: the fastest axis first");
-      field("alpha", alpha, 1, 4, "bound of a level over that of the next coarser one");
-      field("beta", beta, 1, 16, "bound of the finest level over the smallest of all");
+      field("cubic", cubic, -1, 1, "1: cubics, 0: lines, -1: chosen by trials");
+      field("reverse", reverse, -1, 1, "1: the fastest axis first, 0: last, -1: chosen by trials");
+      field("alpha", alpha, 0, 4,
+            "from 1: bound of a level over that of the next coarser one; 0: chosen by trials");
+      field("beta", beta, 1, 16,
+            "bound of the finest level over the smallest of all, if alpha is given");
+    }
+    void check() const {
+      if (alpha > 0 && alpha < 1) fail_argument("stage 'interp': alpha is 0 or at least 1");
     }
   } params;
+  size_t tight = 1;  // how bounds of levels shrink: one of kTightness, or as the parameters say
+  size_t first_level = 0;  // what the finest level counts as, if coarser ones are tried alone
+
+  // With all settings given: by trials on samples of an array, or as an encoder has written them.
+  using Try = std::function<Trial(const Interp&, const Sample&)>;
+  LEEWAY_EXPORT Interp settled(const Shape& shape, const Try& trial) const;
+  LEEWAY_EXPORT void write(Writer& side) const;
+  LEEWAY_EXPORT Interp read(const Shape& shape, Reader& side) const;
 
   template <class T, class Visit>
   void walk(Field<T> field, Visit&& visit) const {
@@ -52,9 +66,7 @@ struct Interp {
   }
 
  private:
-  double tightening(int level) const {
-    return tightening_at(size_t(level), params.alpha, params.beta);
-  }
+  LEEWAY_EXPORT double tightening(int level) const;
 
   // The new points of a level along one axis.
   template <class T>
@@ -63,8 +75,8 @@ struct Interp {
 
    public:
     Pass(const Interp& interp, Field<T> field, u64 s, size_t which)
-        : cubic_(interp.params.cubic), field_(field), rank_(field.shape.rank()), s_(s) {
-      const auto axis_of = [&](size_t i) { return interp.params.reverse ? rank_ - 1 - i : i; };
+        : cubic_(interp.params.cubic != 0), field_(field), rank_(field.shape.rank()), s_(s) {
+      const auto axis_of = [&](size_t i) { return interp.params.reverse > 0 ? rank_ - 1 - i : i; };
       axis_ = axis_of(which);
       strides_ = contiguous_strides(field.shape, 1);
       for (size_t i = 0; i < rank_; ++i) {
@@ -103,32 +115,61 @@ struct Interp {
         const size_t count =
             std::min<u64>(kMostCodes, (n - index[last] + step_[last] - 1) / step_[last]);
         T* row = field_.data + at;
-        for (size_t i = 0; i < count; ++i, index[last] += step_[last]) {
-          const T* value = row + i * step_[last];
-          values[i] = *value;
-          predicted[i] = predicted_as<T>(predict(value, index[axis_]));
-          if (special) flags[i] = special[value - field_.data];
-        }
+        predict_row(row, index[axis_], count, predicted.data());
+        for (size_t i = 0; i < count; ++i) values[i] = row[i * step_[last]];
+        if (special)
+          for (size_t i = 0; i < count; ++i)
+            flags[i] = special[size_t(row - field_.data) + i * step_[last]];
+        index[last] += count * step_[last];
         visit.run(values.data(), predicted.data(), count, nullptr, special ? flags.data() : nullptr,
                   nullptr);
         for (size_t i = 0; i < count; ++i) row[i * step_[last]] = values[i];
       }
     }
 
-    // From the neighbours a, b, c, d at -3 s, -s, s and 3 s, as far as they exist.
-    C predict(const T* value, u64 position) const {
-      const std::ptrdiff_t d1 = std::ptrdiff_t(s_) * strides_[axis_];
-      const u64 n = field_.shape[axis_];
-      const auto at = [&](std::ptrdiff_t k) { return C(value[k * d1]); };
+    // Values of a row, the first of which is at `position` on the axis.
+    void predict_row(const T* row, u64 position, size_t count, Predicted<T>* predicted) const {
+      const bool along = axis_ == rank_ - 1;
+      const u64 n = field_.shape[axis_], step = along ? step_[axis_] : 0;
+      for (size_t i = 0; i < count;) {
+        const u64 at = position + i * step;
+        // Where all neighbours exist, up to the end of the row or the last value that has them.
+        const bool inside = at >= 3 * s_ && at + 3 * s_ < n;
+        const size_t end = !along   ? count
+                           : inside ? std::min<u64>(count, i + (n - 1 - 3 * s_ - at) / step + 1)
+                                    : i + 1;
+        predict(row + i * step_[rank_ - 1], at, end - i, predicted + i);
+        i = end;
+      }
+    }
+
+    // From the neighbours a, b, c, d at -3 s, -s, s and 3 s, as far as they exist; for so many
+    // values they do or do not alike.
+    void predict(const T* first, u64 position, size_t count, Predicted<T>* predicted) const {
+      const std::ptrdiff_t d1 = std::ptrdiff_t(s_) * strides_[axis_], d3 = 3 * d1;
+      const u64 n = field_.shape[axis_], step = step_[rank_ - 1];
       const bool has_a = position >= 3 * s_, has_c = position + s_ < n,
                  has_d = position + 3 * s_ < n;
-      const C b = at(-1);
-      if (!has_c) return has_a ? C(1.5) * b - C(0.5) * at(-3) : b;
-      const C c = at(1);
-      if (!cubic_ || (!has_a && !has_d)) return C(0.5) * (b + c);
-      if (!has_a) return C(0.375) * b + (C(0.75) * c - C(0.125) * at(3));
-      if (!has_d) return C(0.375) * c + (C(0.75) * b - C(0.125) * at(-3));
-      return C(0.5625) * (b + c) - C(0.0625) * (at(-3) + at(3));
+      const auto each = [&](auto&& formula) {
+        const T* x = first;
+        for (size_t i = 0; i < count; ++i, x += step) predicted[i] = predicted_as<T>(formula(x));
+      };
+      const auto a = [d3](const T* x) { return C(x[-d3]); };
+      const auto b = [d1](const T* x) { return C(x[-d1]); };
+      const auto c = [d1](const T* x) { return C(x[d1]); };
+      const auto d = [d3](const T* x) { return C(x[d3]); };
+      if (!has_c && !has_a)
+        each([&](const T* x) { return b(x); });
+      else if (!has_c)
+        each([&](const T* x) { return C(1.5) * b(x) - C(0.5) * a(x); });
+      else if (!cubic_ || (!has_a && !has_d))
+        each([&](const T* x) { return C(0.5) * (b(x) + c(x)); });
+      else if (!has_a)
+        each([&](const T* x) { return C(0.375) * b(x) + (C(0.75) * c(x) - C(0.125) * d(x)); });
+      else if (!has_d)
+        each([&](const T* x) { return C(0.375) * c(x) + (C(0.75) * b(x) - C(0.125) * a(x)); });
+      else
+        each([&](const T* x) { return C(0.5625) * (b(x) + c(x)) - C(0.0625) * (a(x) + d(x)); });
     }
 
     bool cubic_;

@@ -56,6 +56,27 @@ TEST(Interp, IsExactForPolynomials) {
   }
 }
 
+// Values that continue each other along one axis only: that one is to be the last.
+TEST(Interp, ChoosesOrderAndCurves) {
+  const Shape shape{200, 60};
+  std::vector<float> values;
+  std::mt19937 random(5);
+  std::vector<float> phase(60);
+  for (float& p : phase) p = float(random() % 1000);
+  for (size_t y = 0; y < 200; ++y)
+    for (size_t x = 0; x < 60; ++x) values.push_back(std::sin(float(y) / 9 + phase[x]));
+  const auto size = [&](const std::string& interp) {
+    const Bytes stream = check_round_trip(
+        values, shape, options_for<float>(Bound::abs(1e-3), interp + "+linear+huffman"));
+    return stream.size();
+  };
+  const size_t best = size("interp");
+  for (const char* other : {"interp:reverse=0", "interp:cubic=0", "interp:alpha=1.5,beta=3"})
+    EXPECT_LE(best, size(other)) << other;
+  EXPECT_LT(best * 5 / 4, size("interp:reverse=0"));
+  EXPECT_THROW(parse_recipe("interp:alpha=0.5+linear"), Error);
+}
+
 TEST(Interp, BeatsLorenzoOnSmoothFieldsAtCoarseBounds) {
   const Shape shape{50, 51, 52};
   const auto values = make_field<float>(shape, Texture::smooth);

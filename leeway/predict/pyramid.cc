@@ -576,91 +576,9 @@ Polyphase Pyramid::layout_of(const Shape& shape) const {
   return Polyphase(shape, active, with_levels);
 }
 
-namespace {
-
-struct Tightness {
-  double alpha, beta;
-};
-constexpr Tightness kTightness[] = {{1, 1}, {1.25, 2}, {1.5, 3}};
-
-// About so many values of the middle of an array, all of short axes. With more than three axes, the
-// two fastest stay long enough to be interpolated along: tiny slices would speak against slices.
-Sample sample_of(const Shape& shape, u64 values) {
-  const u64 long_enough = values > 65536 ? 64 : 32;
-  Sample sample;
-  std::array<u64, kMaxRank> extents{};
-  std::ranges::copy(shape.extents(), extents.begin());
-  const std::span<u64> used = std::span(extents).first(shape.rank());
-  const std::span<u64> slow = used.first(shape.rank() > 3 ? shape.rank() - 2 : 0);
-  while (Shape(std::span<const u64>(used)).size() > values) {
-    auto longest = std::ranges::max_element(used);
-    if (*longest <= long_enough && std::ranges::any_of(slow, [](u64 n) { return n > 1; }))
-      longest = std::ranges::max_element(slow);
-    *longest = (*longest + 1) / 2;
-  }
-  for (size_t axis = 0; axis < shape.rank(); ++axis) {
-    sample.first[axis] = (shape[axis] - extents[axis]) / 2;
-    sample.step[axis] = 1;
-  }
-  sample.shape = Shape(std::span<const u64>(used));
-  return sample;
-}
-
-}  // namespace
-
 double Pyramid::tightening(size_t level) const {
   const auto [alpha, beta] = kTightness[std::max(params.tight, 0)];
   return tightening_at(level + first_level, alpha, beta);
-}
-
-// Whether the array looks as if these settings had made it: then they leave it as it is. What a
-// walk visits first is tried: the coarse levels of the first slice, then more and more slices, up
-// to the whole of a small array; of a large one until enough values have a code that is not 0.
-bool Pyramid::unchanged_by(const Shape& shape, const Try& trial) const {
-  constexpr u64 kFew = 512, kMany = u64(1) << 16, kEnough = 256;
-  const size_t rank = shape.rank();
-  std::array<u64, kMaxRank> extents{};
-  std::array<u64, kMaxRank> steps;
-  steps.fill(1);
-  enum { no, perhaps, yes } answer = perhaps;
-  const auto ask = [&](size_t first_level) {
-    Pyramid part = *this;
-    part.first_level = first_level;
-    const Shape tried(std::span<const u64>(extents).first(rank));
-    const Trial result = trial(part, {tried, {}, steps});
-    const bool enough = tried == shape || (result.coded >= kEnough && shape.size() > kMany);
-    answer = !result.unchanged ? no : enough ? yes : perhaps;
-  };
-  const auto size = [&] { return Shape(std::span<const u64>(extents).first(rank)).size(); };
-
-  const bool flat = params.frozen == (1 << rank) - 1;
-  if (!flat) {
-    // Level by level, all at once at first.
-    size_t shift = 40;
-    const auto stride = [&] {
-      for (size_t axis = 0; axis < rank; ++axis) {
-        const bool frozen = params.frozen >> axis & 1;
-        steps[axis] = frozen ? 1 : u64(1) << shift;
-        extents[axis] = frozen ? 1 : (shape[axis] - 1) / steps[axis] + 1;
-      }
-    };
-    for (stride(); shift > 0 && size() < kFew; stride()) --shift;
-    for (; answer == perhaps && size() <= kMany; stride()) {
-      ask(shift);
-      if (shift-- == 0) break;
-    }
-    steps.fill(1);
-  }
-  // Slices come in row-major order.
-  for (size_t axis = 0; axis < rank; ++axis)
-    extents[axis] = params.frozen >> axis & 1 && !(flat && axis + 1 == rank) ? 1 : shape[axis];
-  for (size_t axis = rank; axis-- > 0 && answer == perhaps;)
-    while (answer == perhaps && extents[axis] < shape[axis]) {
-      extents[axis] = std::min(shape[axis], 2 * extents[axis]);
-      if (size() > kMany) return false;
-      ask(0);
-    }
-  return answer == yes;
 }
 
 Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
@@ -696,7 +614,8 @@ Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
   for (const i32 tight : tights)
     for (const i32 k : taps)
       for (const i32 frozen : sets)
-        if (const Pyramid made = with(frozen, tight, k); made.unchanged_by(shape, trial))
+        if (const Pyramid made = with(frozen, tight, k);
+            looks_made_by(made, shape, u32(frozen), trial))
           return made;
 
   // All sets of axes on a small sample, the best two on a larger one, then the rest of the
@@ -704,7 +623,7 @@ Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
   const bool thorough = params.gain == 0;
   const u64 values = thorough ? std::clamp<u64>(shape.size() / 16, 16384, 131072)
                               : std::clamp<u64>(shape.size() / 64, 16384, 32768);
-  const Sample sample = sample_of(shape, values), glance = sample_of(shape, values / 4);
+  const Sample sample = middle_sample(shape, values), glance = middle_sample(shape, values / 4);
   const auto cost_of = [&](i32 frozen, i32 tight, i32 k, const Sample& part) {
     Pyramid quick = with(frozen, tight, k);
     quick.params.every = std::min(quick.params.every, 2);  // a sample is too short to learn slowly

@@ -14,6 +14,7 @@
 #include "leeway/core/stage.h"
 #include "leeway/predict/least_squares.h"
 #include "leeway/predict/polyphase.h"
+#include "leeway/predict/trials.h"
 
 namespace leeway {
 
@@ -79,7 +80,6 @@ struct Pyramid {
   LEEWAY_EXPORT void walk_rows(const Polyphase& layout, double step, size_t last, C* numbers,
                                PyramidRows<C>& rows) const;
   LEEWAY_EXPORT Polyphase layout_of(const Shape& shape) const;
-  bool unchanged_by(const Shape& shape, const Try& trial) const;
 };
 
 template <class T, class Visit>

@@ -31,14 +31,14 @@ constexpr NamedRecipe kNamed[] = {
     {"sz3-pastri", "linear+pattern+huffman+zstd", "SZ3 for electron integrals"},
     {"eri", "linear+cross+rans", "electron integrals: blocks as matrices of low rank"},
     {"fpzip-like", "lorenzo+exact+residual", "as FPZIP: no loss, whatever the bound"},
-    {"sz2", "composite+linear+huffman+zstd", "SZ2, the same as sz3-lr"},
-    {"sz3-lr", "composite+linear+huffman+zstd", "Lorenzo or regression for each block, as SZ3"},
+    {"sz2", "composite+linear+huffman+zstd:level=3", "SZ2, the same as sz3-lr"},
+    {"sz3-lr", "composite+linear+huffman+zstd:level=3", "Lorenzo or regression for each block, as SZ3"},
     {"sz3-truncation", "truncate+raw", "values with as few bytes as the bound needs; fast, large"},
     {"wavesz", "wavefront+linear:step=pow2,bins=65536+raw+deflate:level=1",
      "waveSZ: SZ-1.4 for hardware, without a Huffman code"},
     {"wavesz-huffman", "wavefront+linear:step=pow2,bins=65536+huffman+deflate:level=1",
      "the same with a Huffman code before deflate"},
-    {"sz3-interp", "interp+linear+huffman+zstd", "the interpolation of SZ3"},
+    {"sz3-interp", "interp+linear+huffman+zstd:level=3", "the interpolation of SZ3"},
     {"plain", "linear+huffman", "no prediction: for values without neighbours"},
 };
 

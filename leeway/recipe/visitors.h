@@ -316,6 +316,7 @@ struct Estimate : Visitor<T, Q> {
   Trial trial;
   std::array<u8, kMostCodes> own_sizes;
   std::array<std::array<u32, kBins>, kContexts> counts{};
+  size_t before = 0;  // the sizes of the two codes before: a context, if there is no other
 
   Estimate(const Q& q, double e, std::span<const u8> marks, std::span<const double> class_bounds)
       : Visitor<T, Q>(q, e, nullptr, marks, class_bounds) {}
@@ -336,7 +337,9 @@ struct Estimate : Visitor<T, Q> {
       // Beyond 32 only the octave is modelled, the rest are bits.
       const int octave = size < 32 ? 0 : std::bit_width(size) - 5;
       trial.cost += u64(octave > 0 ? octave + 4 : 0) << 16;
-      ++counts[contexts ? contexts[i] % kContexts : 0][size < 32 ? size : size_t(31 + octave)];
+      const size_t context = contexts ? contexts[i] % kContexts : before;
+      ++counts[context][size < 32 ? size : size_t(31 + octave)];
+      before = before % 4 * 4 + std::min<size_t>(size, 3);
     }
   }
   Trial result() {

@@ -214,5 +214,7 @@ int main(int argc, char** argv) {
   make_by_value(folder, "pyramid+elementwise+rans", {9, 20, 30}, true);
   make_by_value(folder, "interp+elementwise+huffman", {9, 10, 11}, false);
   make_by_value(folder, "lag+elementwise+rans", {9, 40}, true);
+  make<float>(folder, "sz3-interp", {12, 13, 14}, coarse, true);
+  make<double>(folder, "interp:cubic=1+linear+arithmetic", {40, 60}, Bound::abs(0.01), false);
   return 0;
 }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/predict/interp.h"
+
+namespace leeway {
+namespace {
+
+constexpr size_t kGiven = std::size(kTightness);  // bounds of levels are those of the recipe
+
+}  // namespace
+
+Interp Interp::settled(const Shape& shape, const Try& trial) const {
+  const auto with = [&](i32 reverse, i32 cubic, size_t tight) {
+    Interp result = *this;
+    result.params.reverse = reverse;
+    result.params.cubic = cubic;
+    result.tight = tight;
+    return result;
+  };
+  const auto choices = [](i32 given) {
+    return given < 0 ? std::vector<i32>{0, 1} : std::vector<i32>{given};
+  };
+  std::vector<i32> orders = choices(params.reverse), curves = choices(params.cubic);
+  std::ranges::reverse(curves);  // cubics first
+  if (shape.rank() < 2) orders.resize(1);
+  const std::vector<size_t> tights =
+      params.alpha > 0 ? std::vector<size_t>{kGiven} : std::vector<size_t>{0, 1, 2};
+  const size_t usual = tights[tights.size() / 2];
+  constexpr u64 kWorthATrial = 1024;  // values
+  const bool is_open = orders.size() + curves.size() + tights.size() > 3;
+  if (shape.size() < kWorthATrial || !is_open) return with(orders[0], curves[0], usual);
+
+  // What certain settings have made must stay as it is; larger steps first, for their multiples are
+  // multiples of smaller ones, too.
+  for (const size_t k : tights)
+    for (const i32 order : orders)
+      for (const i32 curve : curves)
+        if (const Interp made = with(order, curve, k); looks_made_by(made, shape, 0, trial))
+          return made;
+
+  const Sample sample = middle_sample(shape, std::clamp<u64>(shape.size() / 16, 16384, 262144));
+  Interp best = with(orders[0], curves[0], usual);
+  u64 least = trial(best, sample).cost;
+  const auto consider = [&](const Interp& other) {
+    const u64 cost = trial(other, sample).cost;
+    if (cost >= least - least / 100) return;
+    least = cost;
+    best = other;
+  };
+  if (orders.size() > 1) consider(with(orders[1], curves[0], usual));
+  if (curves.size() > 1) consider(with(best.params.reverse, curves[1], usual));
+  for (const size_t k : tights)
+    if (k != usual) consider(with(best.params.reverse, best.params.cubic, k));
+  return best;
+}
+
+void Interp::write(Writer& side) const {
+  side.put(u8(size_t(params.cubic | params.reverse << 1) | tight << 2));
+}
+
+Interp Interp::read(const Shape&, Reader& side) const {
+  const u8 settings = side.get<u8>();
+  Interp result = *this;
+  result.params.cubic = settings & 1;
+  result.params.reverse = settings >> 1 & 1;
+  result.tight = settings >> 2;
+  if (result.tight > kGiven || (result.tight == kGiven && params.alpha == 0))
+    fail_corrupt("settings of the interpolation");
+  return result;
+}
+
+double Interp::tightening(int level) const {
+  const auto [alpha, beta] =
+      tight < kGiven ? kTightness[tight] : Tightness{params.alpha, params.beta};
+  return tightening_at(size_t(level) + first_level, alpha, beta);
+}
+
+}  // namespace leeway

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Trials: how a predictor that goes from coarse to fine finds its settings.
+#pragma once
+
+#include <functional>
+
+#include "leeway/core/export.h"
+#include "leeway/core/stage.h"
+
+namespace leeway {
+
+// How bounds of levels may shrink from fine to coarse (tightening_at()).
+struct Tightness {
+  double alpha, beta;
+};
+inline constexpr Tightness kTightness[] = {{1, 1}, {1.25, 2}, {1.5, 3}};
+
+// About so many values of the middle of an array, all of short axes. With more than three axes, the
+// two fastest stay long enough to be interpolated along: tiny slices would speak against slices.
+LEEWAY_EXPORT Sample middle_sample(const Shape& shape, u64 values);
+
+// Whether an array looks as if certain settings had made it: then they leave it as it is. What a
+// walk visits first is tried: the coarse levels of the first slice along frozen axes, then more and
+// more slices, up to the whole of a small array; of a large one until enough values have a code
+// that is not 0. `ask` tries the settings on a sample whose finest level is another one of the
+// whole array.
+LEEWAY_EXPORT bool looks_made(const Shape& shape, u32 frozen,
+                              const std::function<Trial(size_t first_level, const Sample&)>& ask);
+
+template <class P, class Try>
+bool looks_made_by(const P& settings, const Shape& shape, u32 frozen, const Try& trial) {
+  return looks_made(shape, frozen, [&](size_t first_level, const Sample& sample) {
+    P part = settings;
+    part.first_level = first_level;
+    return trial(part, sample);
+  });
+}
+
+}  // namespace leeway
