@@ -20,7 +20,12 @@ TEST(Golden, StreamsDecodeToTheirValues) {
     ++count;
     auto values = entry.path();
     const Bytes expected = read_file(values.replace_extension(".raw"));
-    const Array decoded = decompress(read_file(entry.path()));
+    const Bytes stream = read_file(entry.path());
+    const bool is_compiled =
+        visit_dtype(inspect(stream).header.dtype,
+                    []<class T>(std::type_identity<T>) { return kIsCompiled<T>; });
+    if (!is_compiled) continue;
+    const Array decoded = decompress(stream);
     ASSERT_EQ(decoded.bytes(), expected.size()) << entry.path();
     const auto* bytes = reinterpret_cast<const u8*>(decoded.data());
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(), bytes)) << entry.path();

@@ -184,22 +184,12 @@ Bytes check_round_trip(const std::vector<T>& values, const Shape& shape,
   return stream;
 }
 
-// Under a sanitizer one type of each width and kind has to do.
-template <class T>
-inline constexpr bool kIsTested =
-#ifdef LEEWAY_SANITIZED
-    std::is_floating_point_v<T> || std::is_same_v<T, f16> || std::is_same_v<T, i8> ||
-    std::is_same_v<T, i32> || std::is_same_v<T, u64>;
-#else
-    true;
-#endif
-
-// Calls f<T>() for all twelve element types.
+// Calls f<T>() for all element types of the build.
 template <class F>
 void for_each_type(F&& f) {
   for (u8 id = 1; is_dtype(id); ++id)
     visit_dtype(DType(id), [&]<class T>(std::type_identity<T> type) {
-      if constexpr (kIsTested<T>) f(type);
+      if constexpr (kIsCompiled<T>) f(type);
     });
 }
 

@@ -80,6 +80,18 @@ inline constexpr bool is_floating =
 template <class T>
 concept Floating = is_floating<T>;
 
+// Checks under sanitizers compile fewer types, in less time: LEEWAY_TYPES=few or some.
+template <class T>
+inline constexpr bool kIsCompiled =
+#if defined(LEEWAY_FEW_TYPES)
+    std::is_floating_point_v<T>;
+#elif defined(LEEWAY_SOME_TYPES)
+    std::is_floating_point_v<T> || std::is_same_v<T, bf16> || std::is_same_v<T, i16> ||
+    std::is_same_v<T, i32> || std::is_same_v<T, u64>;
+#else
+    true;
+#endif
+
 // The unsigned integer with the size of T: its bits.
 template <class T>
 using Bits = std::conditional_t<

@@ -44,8 +44,8 @@ TEST(Lag, AnyShapeAndType) {
       for (const Texture texture : {Texture::smooth, Texture::hostile, Texture::huge}) {
         check_round_trip(make_field<float>(shape, texture), shape,
                          options_for<float>(Bound::abs(1e-3), recipe));
-        check_round_trip(make_field<u16>(shape, texture), shape,
-                         options_for<u16>(Bound::abs(2), recipe));
+        check_round_trip(make_field<i16>(shape, texture), shape,
+                         options_for<i16>(Bound::abs(2), recipe));
       }
 }
 

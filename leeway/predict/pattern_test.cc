@@ -44,8 +44,8 @@ TEST(Pattern, AnyShapeTypeAndBlock) {
       for (const Texture texture : {Texture::smooth, Texture::hostile, Texture::huge}) {
         check_round_trip(make_field<double>(shape, texture), shape,
                          options_for<double>(Bound::abs(1e-3), recipe));
-        check_round_trip(make_field<u32>(shape, texture), shape,
-                         options_for<u32>(Bound::abs(2), recipe));
+        check_round_trip(make_field<i32>(shape, texture), shape,
+                         options_for<i32>(Bound::abs(2), recipe));
       }
 }
 

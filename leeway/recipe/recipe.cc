@@ -32,7 +32,8 @@ constexpr NamedRecipe kNamed[] = {
     {"eri", "linear+cross+rans", "electron integrals: blocks as matrices of low rank"},
     {"fpzip-like", "lorenzo+exact+residual", "as FPZIP: no loss, whatever the bound"},
     {"sz2", "composite+linear+huffman+zstd:level=3", "SZ2, the same as sz3-lr"},
-    {"sz3-lr", "composite+linear+huffman+zstd:level=3", "Lorenzo or regression for each block, as SZ3"},
+    {"sz3-lr", "composite+linear+huffman+zstd:level=3",
+     "Lorenzo or regression for each block, as SZ3"},
     {"sz3-truncation", "truncate+raw", "values with as few bytes as the bound needs; fast, large"},
     {"wavesz", "wavefront+linear:step=pow2,bins=65536+raw+deflate:level=1",
      "waveSZ: SZ-1.4 for hardware, without a Huffman code"},
@@ -108,6 +109,8 @@ Recipe parse_recipe(std::string_view text) {
 bool is_for(const Recipe& recipe, DType dtype) {
   const bool floating =
       visit_dtype(dtype, []<class T>(std::type_identity<T>) { return is_floating<T>; });
+  if (!visit_dtype(dtype, []<class T>(std::type_identity<T>) { return kIsCompiled<T>; }))
+    return false;
   return std::ranges::all_of(recipe.stages, [&](const StageCall& call) {
     bool possible = true;
     with_stage(AllStages{}, call, [&]<class S>(const S&) {
@@ -143,12 +146,10 @@ std::string to_string(const Recipe& recipe) {
 std::shared_ptr<const ChunkCodec> make_codec(const Recipe& recipe, DType dtype) {
   return visit_dtype(dtype,
                      [&]<class T>(std::type_identity<T>) -> std::shared_ptr<const ChunkCodec> {
-#ifdef LEEWAY_FEW_TYPES
-                       if constexpr (!std::is_floating_point_v<T>)
-                         throw Error(Errc::unsupported, "this build knows f32 and f64 only");
-                       else
-#endif
+                       if constexpr (kIsCompiled<T>)
                          return make_typed_codec<T>(recipe);
+                       else
+                         throw Error(Errc::unsupported, "this build does not know the type");
                      });
 }
 
