@@ -384,7 +384,7 @@ def pack(reader, count, width, params):
     codes = []
     for first in range(0, count, 256):
         n = min(256, count - first)
-        rows, head = (n + 7) // 8, reader.get("B")
+        rows, head = (n + 15) // 16, reader.get("B")
         if head == 128 and width == 64:
             codes += [unzigzag(reader.get("Q")) for _ in range(n)]
             continue
@@ -396,9 +396,12 @@ def pack(reader, count, width, params):
             positions = list(reader.take(patched))
             require(positions == sorted(set(positions)) and positions[-1] < n, "patch outside")
             patches = {p: int.from_bytes(reader.take(size), "little") for p in positions}
-        words = np.frombuffer(reader.take((rows * k + 31) // 32 * 32), "<u4").reshape(-1, 8)
-        lanes = [Bits(words[:, lane].tobytes()) for lane in range(8)]
-        z = [lanes[i % 8].get(k) for i in range(8 * rows)]
+        z = [0] * (16 * rows)
+        for low in range(0, k, 16):
+            part = min(16, k - low)
+            words = np.frombuffer(reader.take((rows * part + 15) // 16 * 32), "<u2").reshape(-1, 16)
+            lanes = [Bits(words[:, lane].tobytes()) for lane in range(16)]
+            z = [v | lanes[i % 16].get(part) << low for i, v in enumerate(z)]
         for p, high in patches.items():
             require(high > 0 and high << k < 1 << 32, "impossible patch")
             z[p] |= high << k

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "leeway/core/buffer.h"
@@ -24,6 +25,18 @@ static_assert(std::endian::native == std::endian::little, "big-endian hosts need
 
 class Writer {
  public:
+  Writer() = default;
+  // Writes to memory of the caller as long as that is enough, then to its own.
+  explicit Writer(std::span<u8> memory) : data_(memory.data()), room_(memory.size()) {}
+  Writer(Writer&& other) noexcept { *this = std::move(other); }
+  Writer& operator=(Writer&& other) noexcept {
+    storage_ = std::move(other.storage_);
+    data_ = std::exchange(other.data_, nullptr);
+    room_ = std::exchange(other.room_, 0);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+
   template <class T>
   requires std::is_trivially_copyable_v<T>
   void put(T value) { put_array(std::span<const T>(&value, 1)); }
@@ -45,23 +58,24 @@ class Writer {
   }
   // Makes room for so many bytes in all.
   void reserve(size_t bytes) {
-    if (bytes <= storage_.size()) return;
+    if (bytes <= room_) return;
     Buffer<u8> larger(bytes);
-    std::copy_n(storage_.data(), size_, larger.data());
+    std::copy_n(data_, size_, larger.data());
     storage_ = std::move(larger);
+    data_ = storage_.data();
+    room_ = storage_.size();
   }
   // Appends `count` bytes to be filled in by the caller; valid until the next call.
   std::span<u8> extend(size_t count) {
-    if (count > storage_.size() - size_)
-      reserve(std::max({size_ + count, 2 * storage_.size(), size_t(256)}));
+    if (count > room_ - size_) reserve(std::max({size_ + count, 2 * storage_.size(), size_t(256)}));
     size_ += count;
-    return {storage_.data() + size_ - count, count};
+    return {data_ + size_ - count, count};
   }
   // Puts `bytes` in the place of `count` others, which are not more.
   void replace(size_t first, size_t count, ByteView bytes) {
     const size_t end = size_;
     extend(bytes.size() - count);
-    u8* const place = storage_.data() + first;
+    u8* const place = data_ + first;
     if (bytes.size() > count)
       std::memmove(place + bytes.size(), place + count, end - first - count);
     std::ranges::copy(bytes, place);
@@ -72,15 +86,16 @@ class Writer {
   // n bytes from `first` on, to be written again.
   template <size_t n>
   std::span<u8, n> again(size_t first) {
-    return std::span<u8, n>(storage_.data() + first, n);
+    return std::span<u8, n>(data_ + first, n);
   }
 
   size_t size() const { return size_; }
-  ByteView bytes() const { return {storage_.data(), size_}; }
+  ByteView bytes() const { return {data_, size_}; }
 
  private:
   Buffer<u8> storage_;
-  size_t size_ = 0;
+  u8* data_ = nullptr;
+  size_t room_ = 0, size_ = 0;
 };
 
 class Reader {

@@ -83,8 +83,15 @@ struct Plane {
   std::ptrdiff_t row_step;
   size_t length;
   std::ptrdiff_t step;
+  // A plane of the same rows and steps that comes next, or null: whoever reads this one asks for
+  // that one on the way, line by line. All at once would be more than the processor can remember.
+  Byte* next = nullptr;
 
   size_t size() const { return rows * length; }
+  bool is_like(const Plane& other) const {
+    return rows == other.rows && row_step == other.row_step && length == other.length &&
+           step == other.step;
+  }
   // Whether rows can be read as arrays of T.
   template <class T>
   bool holds_rows_of() const {
@@ -93,26 +100,43 @@ struct Plane {
   }
 };
 
-// Calls f(plane) for all planes of the view, in row-major order. Trailing axes that lie contiguous
-// in memory are joined into one long row.
+// Rows of a view: trailing axes that lie contiguous in memory are joined into one long row.
+struct JoinedRow {
+  size_t axes;  // that are joined
+  size_t length;
+  std::ptrdiff_t step;  // in bytes
+
+  template <class Byte>
+  explicit JoinedRow(const BasicView<Byte>& view)
+      : axes(view.shape.rank() > 0 ? 1 : 0),
+        length(axes ? size_t(view.shape[view.shape.rank() - 1]) : 1),
+        step(axes ? view.strides[view.shape.rank() - 1] : std::ptrdiff_t(size_of(view.dtype))) {
+    const auto value_bytes = std::ptrdiff_t(size_of(view.dtype));
+    for (; step == value_bytes && axes < view.shape.rank(); ++axes) {
+      const size_t axis = view.shape.rank() - 1 - axes;
+      if (view.strides[axis] != std::ptrdiff_t(length) * value_bytes) break;
+      length *= size_t(view.shape[axis]);
+    }
+  }
+};
+
+// Whether all values stand one behind the other.
+template <class Byte>
+bool is_contiguous(const BasicView<Byte>& view) {
+  const JoinedRow row(view);
+  return row.axes == view.shape.rank() && row.step == std::ptrdiff_t(size_of(view.dtype));
+}
+
+// Calls f(plane) for all planes of the view, in row-major order.
 template <class Byte, class F>
 void for_each_plane(const BasicView<Byte>& view, F&& f) {
   if (view.shape.size() == 0) return;
-  const auto value_bytes = std::ptrdiff_t(size_of(view.dtype));
-  size_t inner = view.shape.rank() > 0 ? 1 : 0;
-  u64 count = inner ? view.shape[view.shape.rank() - 1] : 1;
-  std::ptrdiff_t stride = inner ? view.strides[view.shape.rank() - 1] : value_bytes;
-  while (stride == value_bytes && inner < view.shape.rank()) {
-    const size_t axis = view.shape.rank() - 1 - inner;
-    if (view.strides[axis] != std::ptrdiff_t(count) * value_bytes) break;
-    count *= view.shape[axis];
-    ++inner;
-  }
-  if (inner == view.shape.rank()) return f(Plane<Byte>{view.data, 1, 0, size_t(count), stride});
-  const size_t axis = view.shape.rank() - 1 - inner;
-  for_each_outer(view.shape, inner + 1, [&](const Index& index) {
-    f(Plane<Byte>{view.at(index), size_t(view.shape[axis]), view.strides[axis], size_t(count),
-                  stride});
+  const JoinedRow row(view);
+  if (row.axes == view.shape.rank()) return f(Plane<Byte>{view.data, 1, 0, row.length, row.step});
+  const size_t axis = view.shape.rank() - 1 - row.axes;
+  for_each_outer(view.shape, row.axes + 1, [&](const Index& index) {
+    f(Plane<Byte>{view.at(index), size_t(view.shape[axis]), view.strides[axis], row.length,
+                  row.step});
   });
 }
 
@@ -163,10 +187,10 @@ inline void copy_row(const std::byte* from, std::ptrdiff_t from_stride, std::byt
 }  // namespace detail
 
 // Asks for memory that is soon needed: short rows far apart are more than the processor foresees.
-inline void prefetch(const void* from, size_t bytes) {
+[[gnu::always_inline]] inline void prefetch(const void* from, size_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(from);
   for (size_t i = 0; i < bytes; i += 64)
-    __builtin_prefetch(reinterpret_cast<const void*>(first + i));
+    __builtin_prefetch(reinterpret_cast<const void*>(first + i), 0, 2);
 }
 
 // Copies the values of a plane, of so many bytes each, to contiguous memory.

@@ -24,7 +24,7 @@ class Lookback {
     states_[i].store(size << 2 | kSize, std::memory_order_release);
   }
 
-  // The sum of the sizes before part i, which was published; nothing if some are not known yet.
+  // The sum of the sizes before part i; nothing if some are not known yet.
   std::optional<u64> find(size_t i) {
     u64 sum = 0;
     for (size_t k = i; k > 0; --k) {

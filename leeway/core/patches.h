@@ -29,10 +29,15 @@ class Patches {
   }
   size_t count() const { return count_; }
 
-  void apply(std::span<T> values) const {
-    for (const Run& run : runs_)
-      std::fill_n(values.begin() + std::ptrdiff_t(run.first), run.count,
-                  std::bit_cast<T>(run.bits));
+  // To the values from position `start` on.
+  void apply(std::span<T> values, size_t start = 0) const {
+    const size_t stop = start + values.size();
+    auto run = std::ranges::upper_bound(runs_, start, {}, &Run::end);
+    for (; run != runs_.end() && run->first < stop; ++run) {
+      const size_t first = std::max(run->first, start), end = std::min(run->end(), stop);
+      std::fill_n(values.begin() + std::ptrdiff_t(first - start), end - first,
+                  std::bit_cast<T>(run->bits));
+    }
   }
 
   void write(Writer& out) const {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/encode/pack.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
 #include "leeway/encode/token.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -12,11 +17,18 @@
 #define LEEWAY_ENCODE_PACK_FORMAT
 namespace leeway {
 
-inline constexpr size_t kPackBlock = 256, kPackLanes = 8, kPackRows = kPackBlock / kPackLanes;
+inline constexpr size_t kPackBlock = 256, kPackLanes = 16, kPackRows = kPackBlock / kPackLanes;
 inline constexpr u8 kPackPatched = 0x40, kPackWide = 0x80;
 
+constexpr size_t rows_of(size_t n) { return (n + kPackLanes - 1) / kPackLanes; }
+// Of rows at a width of at most 16 bits.
+constexpr size_t part_bytes(size_t rows, size_t width) {
+  return (rows * width + 15) / 16 * kPackLanes * sizeof(u16);
+}
+// Of rows at any width: above 16 bits, the low halves come first.
 constexpr size_t pack_bytes(size_t rows, size_t width) {
-  return (rows * width + 31) / 32 * kPackLanes * sizeof(u32);
+  return width <= 16 ? part_bytes(rows, width)
+                     : part_bytes(rows, 16) + part_bytes(rows, width - 16);
 }
 
 }  // namespace leeway
@@ -26,92 +38,196 @@ HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Lanes = hn::CappedTag<u32, kPackLanes>;  // as many of the eight as the target has
+using Words = hn::CappedTag<u16, kPackLanes>;  // as many of the lanes as the target has
+using Lanes = hn::CappedTag<u32, kPackLanes>;
 
 constexpr u32 low_bits(size_t k) { return u32((u64(1) << k) - 1); }
 
-// A block at width k, 1 to 32: the low bits of every value, row after row.
-void pack_block(const u32* HWY_RESTRICT z, size_t rows, size_t k, u8* HWY_RESTRICT to) {
-  const Lanes d;
-  const auto low = hn::Set(d, low_bits(k));
-  for (size_t lane = 0; lane < kPackLanes; lane += hn::Lanes(d)) {
-    u32* word_to = reinterpret_cast<u32*>(to) + lane;
-    auto word = hn::Zero(d);
-    size_t used = 0;  // bits of the word
-    for (size_t row = 0; row < rows; ++row) {
-      const auto value = hn::And(hn::LoadU(d, z + row * kPackLanes + lane), low);
-      word = hn::Or(word, hn::ShiftLeftSame(value, int(used)));
-      used += k;
-      if (used < 32) continue;
-      hn::StoreU(word, d, word_to);
-      word_to += kPackLanes;
-      used -= 32;
-      word = used > 0 ? hn::ShiftRightSame(value, int(k - used)) : hn::Zero(d);
+// 16 rows of values below 2^k, one behind the other in every lane. Written out for every width,
+// because a loop would branch differently for each.
+template <size_t k>
+struct Rows {
+  static constexpr size_t shift(size_t row) { return row * k % 16; }
+  template <size_t row, class V>
+  static HWY_INLINE void pack_row(const u16* values, V& word, u16*& to) {
+    const Words d;
+    const auto value = hn::LoadU(d, values + row * kPackLanes);
+    word = shift(row) == 0 ? value : hn::Or(word, hn::ShiftLeft<shift(row)>(value));
+    if constexpr (shift(row) + k >= 16) {
+      hn::StoreU(word, d, to);
+      to += kPackLanes;
+      if constexpr (shift(row) + k > 16) word = hn::ShiftRight<16 - shift(row)>(value);
     }
-    if (used > 0) hn::StoreU(word, d, word_to);
   }
-}
-void unpack_block(const u8* HWY_RESTRICT from, size_t rows, size_t k, u32* HWY_RESTRICT codes) {
-  const Lanes d;
-  const auto low = hn::Set(d, low_bits(k)), one = hn::Set(d, 1u);
-  for (size_t lane = 0; lane < kPackLanes; lane += hn::Lanes(d)) {
-    const u32* word_from = reinterpret_cast<const u32*>(from) + lane;
-    auto word = hn::LoadU(d, word_from);
-    size_t used = 0;  // bits of the word
-    for (size_t row = 0; row < rows; ++row) {
-      auto z = hn::ShiftRightSame(word, int(used));
-      used += k;
-      if (used > 32 || (used == 32 && row + 1 < rows)) {
-        used -= 32;
-        word_from += kPackLanes;
-        word = hn::LoadU(d, word_from);
-        if (used > 0) z = hn::Or(z, hn::ShiftLeftSame(word, int(k - used)));
-      }
-      z = hn::And(z, low);
-      const auto sign = hn::Sub(hn::Zero(d), hn::And(z, one));
-      hn::StoreU(hn::Xor(hn::ShiftRight<1>(z), sign), d, codes + row * kPackLanes + lane);
+  template <size_t row, class V>
+  static HWY_INLINE void unpack_row(const u16*& from, V& word, u16* values) {
+    const Words d;
+    if constexpr (shift(row) == 0) word = hn::LoadU(d, from);
+    auto value = hn::ShiftRight<shift(row)>(word);
+    if constexpr (shift(row) + k >= 16) from += kPackLanes;
+    if constexpr (shift(row) + k > 16) {
+      word = hn::LoadU(d, from);
+      value = hn::Or(value, hn::ShiftLeft<16 - shift(row)>(word));
     }
+    if constexpr (k < 16) value = hn::And(value, hn::Set(d, u16(low_bits(k))));
+    hn::StoreU(value, d, values + row * kPackLanes);
+  }
+  template <size_t... row>
+  static HWY_INLINE void pack(const u16* values, u16* to, std::index_sequence<row...>) {
+    const Words d;
+    for (size_t lane = 0; lane < kPackLanes; lane += hn::Lanes(d)) {
+      auto word = hn::Zero(d);
+      u16* next = to + lane;
+      (pack_row<row>(values + lane, word, next), ...);
+    }
+  }
+  template <size_t... row>
+  static HWY_INLINE void unpack(const u16* from, u16* values, std::index_sequence<row...>) {
+    const Words d;
+    for (size_t lane = 0; lane < kPackLanes; lane += hn::Lanes(d)) {
+      auto word = hn::Zero(d);
+      const u16* next = from + lane;
+      (unpack_row<row>(next, word, values + lane), ...);
+    }
+  }
+  static void pack_all(const u16* HWY_RESTRICT values, u16* HWY_RESTRICT to) {
+    pack(values, to, std::make_index_sequence<kPackRows>());
+  }
+  static void unpack_all(const u16* HWY_RESTRICT from, u16* HWY_RESTRICT values) {
+    unpack(from, values, std::make_index_sequence<kPackRows>());
+  }
+};
+
+using PackAll = void (*)(const u16*, u16*);
+template <size_t... i>
+constexpr std::array<PackAll, 16> packers(std::index_sequence<i...>) {
+  return {Rows<i + 1>::pack_all...};
+}
+template <size_t... i>
+constexpr std::array<PackAll, 16> unpackers(std::index_sequence<i...>) {
+  return {Rows<i + 1>::unpack_all...};
+}
+
+// The same for fewer rows, in no hurry; it also says what a lane holds.
+void pack_some(const u16* values, size_t rows, size_t k, u8* to) {
+  std::array<u16, kPackBlock> words{};
+  for (size_t i = 0; i < rows * kPackLanes; ++i) {
+    const size_t bit = i / kPackLanes * k, word = bit / 16 * kPackLanes + i % kPackLanes;
+    const u32 value = u32(values[i]) << bit % 16;
+    words[word] = u16(words[word] | value);
+    if (bit % 16 + k > 16) words[word + kPackLanes] = u16(value >> 16);
+  }
+  std::memcpy(to, words.data(), part_bytes(rows, k));
+}
+void unpack_some(const u8* from, size_t rows, size_t k, u16* values) {
+  std::array<u16, kPackBlock> words{};
+  std::memcpy(words.data(), from, part_bytes(rows, k));
+  for (size_t i = 0; i < rows * kPackLanes; ++i) {
+    const size_t bit = i / kPackLanes * k, word = bit / 16 * kPackLanes + i % kPackLanes;
+    u32 value = words[word];
+    if (bit % 16 + k > 16) value |= u32(words[word + kPackLanes]) << 16;
+    values[i] = u16(value >> bit % 16 & low_bits(k));
   }
 }
 
-// zigzag of n codes, filled up to whole rows with zeros. `tops` gets the "or" of every lane of
-// every quarter of the block.
+// Bits [low, low + k) of every z, k from 1 to 16.
+u8* pack_part(const u32* HWY_RESTRICT z, size_t rows, size_t low, size_t k, u8* to) {
+  const Lanes d;
+  const hn::Rebind<u16, Lanes> dh;
+  const hn::RebindToSigned<Lanes> di;
+  alignas(64) u16 values[kPackBlock];
+  const auto mask = hn::Set(d, low_bits(k));
+  for (size_t i = 0; i < rows * kPackLanes; i += hn::Lanes(d)) {
+    const auto part = hn::And(hn::ShiftRightSame(hn::LoadU(d, z + i), int(low)), mask);
+    hn::StoreU(hn::DemoteTo(dh, hn::BitCast(di, part)), dh, values + i);
+  }
+  static constexpr auto kPackers = packers(std::make_index_sequence<16>());
+  if (rows == kPackRows)
+    kPackers[k - 1](values, reinterpret_cast<u16*>(to));
+  else
+    pack_some(values, rows, k, to);
+  return to + part_bytes(rows, k);
+}
+// A block at width k, 1 to 32.
+u8* pack_block(const u32* z, size_t rows, size_t k, u8* to) {
+  if (k <= 16) return pack_part(z, rows, 0, k, to);
+  return pack_part(z, rows, 16, k - 16, pack_part(z, rows, 0, 16, to));
+}
+
+void unpack_part(const u8* from, size_t rows, size_t k, u16* values) {
+  static constexpr auto kUnpackers = unpackers(std::make_index_sequence<16>());
+  if (rows == kPackRows)
+    kUnpackers[k - 1](reinterpret_cast<const u16*>(from), values);
+  else
+    unpack_some(from, rows, k, values);
+}
+// Codes of z, in place.
+void unzigzag_rows(u32* z, size_t rows) {
+  const Lanes d;
+  const auto one = hn::Set(d, 1u);
+  for (size_t i = 0; i < rows * kPackLanes; i += hn::Lanes(d)) {
+    const auto v = hn::LoadU(d, z + i);
+    hn::StoreU(hn::Xor(hn::ShiftRight<1>(v), hn::Sub(hn::Zero(d), hn::And(v, one))), d, z + i);
+  }
+}
+
+// To z where it will be patched, else to codes.
+void unpack_block(const u8* from, size_t rows, size_t k, bool to_codes, u32* HWY_RESTRICT out) {
+  const Lanes d;
+  const hn::Rebind<u16, Lanes> dh;
+  alignas(64) u16 low[kPackBlock], high[kPackBlock];
+  unpack_part(from, rows, std::min<size_t>(k, 16), low);
+  if (k > 16) unpack_part(from + part_bytes(rows, 16), rows, k - 16, high);
+  const size_t n = rows * kPackLanes;
+  if (to_codes && k <= 16) {  // codes of 16 bits, too
+    const hn::RebindToSigned<Lanes> di;
+    const hn::RebindToSigned<decltype(dh)> dhi;
+    const auto one = hn::Set(dh, u16(1));
+    for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+      const auto z = hn::LoadU(dh, low + i);
+      const auto sign = hn::Sub(hn::Zero(dh), hn::And(z, one));
+      const auto code = hn::BitCast(dhi, hn::Xor(hn::ShiftRight<1>(z), sign));
+      hn::StoreU(hn::BitCast(d, hn::PromoteTo(di, code)), d, out + i);
+    }
+    return;
+  }
+  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+    auto z = hn::PromoteTo(d, hn::LoadU(dh, low + i));
+    if (k > 16) z = hn::Or(z, hn::ShiftLeft<16>(hn::PromoteTo(d, hn::LoadU(dh, high + i))));
+    hn::StoreU(z, d, out + i);
+  }
+  if (to_codes) unzigzag_rows(out, rows);
+}
+
+// zigzag of n codes, filled up with zeros. `tops` gets the "or" of every lane of both halves of
+// the block: of 32 groups of eight.
 struct Block {
-  alignas(32) u32 z[kPackBlock];
-  alignas(32) u32 tops[4 * kPackLanes];
+  alignas(64) u32 z[kPackBlock];
+  alignas(64) u32 tops[2 * kPackLanes];
   size_t rows;
 };
 
 void zigzag_block(const i32* codes, size_t n, Block& block) {
   const Lanes d;
   const hn::RebindToSigned<Lanes> di;
-  const size_t whole = n / kPackLanes;
-  block.rows = (n + kPackLanes - 1) / kPackLanes;
-  if (whole < block.rows) {
-    std::memset(block.z + whole * kPackLanes, 0, kPackLanes * sizeof(u32));
-    for (size_t i = whole * kPackLanes; i < n; ++i) block.z[i] = zigzag(codes[i]);
+  block.rows = rows_of(n);
+  alignas(64) i32 filled[kPackBlock];
+  if (n < kPackBlock) {
+    std::copy_n(codes, n, filled);
+    std::fill(filled + n, filled + kPackBlock, 0);
+    codes = filled;
   }
-  const auto zigzag_row = [&](size_t i) HWY_ATTR {
-    const auto code = hn::LoadU(di, codes + i);
-    const auto z = hn::BitCast(d, hn::Xor(hn::Add(code, code), hn::ShiftRight<31>(code)));
-    hn::StoreU(z, d, block.z + i);
-    return z;
-  };
-  constexpr size_t kQuarter = kPackRows / 4;
-  for (size_t lane = 0; lane < kPackLanes; lane += hn::Lanes(d))
-    for (size_t quarter = 0; quarter < 4; ++quarter) {
+  constexpr size_t kHalf = kPackBlock / 2;
+  for (size_t half = 0; half < 2; ++half)
+    for (size_t lane = 0; lane < kPackLanes; lane += hn::Lanes(d)) {
       auto top = hn::Zero(d);
-      const size_t first = quarter * kQuarter;
-      if (first + kQuarter <= whole) {
-        for (size_t row = first; row < first + kQuarter; ++row)
-          top = hn::Or(top, zigzag_row(row * kPackLanes + lane));
-      } else {
-        for (size_t row = first; row < std::min(whole, first + kQuarter); ++row)
-          top = hn::Or(top, zigzag_row(row * kPackLanes + lane));
-        if (whole < block.rows && whole >= first && whole < first + kQuarter)
-          top = hn::Or(top, hn::LoadU(d, block.z + whole * kPackLanes + lane));
+      for (size_t i = half * kHalf + lane; i < (half + 1) * kHalf; i += kPackLanes) {
+        const auto code = hn::LoadU(di, codes + i);
+        const auto z = hn::BitCast(d, hn::Xor(hn::Add(code, code), hn::ShiftRight<31>(code)));
+        hn::StoreU(z, d, block.z + i);
+        top = hn::Or(top, z);
       }
-      hn::StoreU(top, d, block.tops + quarter * kPackLanes + lane);
+      hn::StoreU(top, d, block.tops + half * kPackLanes + lane);
     }
 }
 // Says false if a code does not fit 32 bits.
@@ -136,9 +252,11 @@ HWY_INLINE u64 find_wider(const u32* values, size_t n, size_t k) {
   u64 wider = 0;
   for (size_t i = 0; i < n; i += hn::Lanes(d)) {
     const auto value = hn::BitCast(di, hn::Xor(hn::LoadU(d, values + i), sign));
-    u8 bits[8];
-    hn::StoreMaskBits(di, hn::Gt(value, limit), bits);
-    wider |= u64(bits[0]) << i;
+    u8 bytes[8];
+    hn::StoreMaskBits(di, hn::Gt(value, limit), bytes);
+    u16 bits = bytes[0];
+    if constexpr (hn::MaxLanes(di) == 16) std::memcpy(&bits, bytes, sizeof bits);
+    wider |= u64(bits) << i;
   }
   return wider;
 }
@@ -161,7 +279,7 @@ Choice choose_width(const Block& block) {
   const size_t widest = best.width;
   size_t best_bytes = pack_bytes(block.rows, widest);
   for (size_t width = widest; width-- > 0;) {
-    const auto groups = size_t(std::popcount(find_wider(block.tops, 4 * kPackLanes, width)));
+    const auto groups = size_t(std::popcount(find_wider(block.tops, 2 * kPackLanes, width)));
     if (groups >= kGuess.size()) break;
     const size_t high_bytes = (widest - width + 7) / 8;
     const size_t bytes = pack_bytes(block.rows, width) + 2 + kGuess[groups] * (1 + high_bytes);
@@ -171,9 +289,8 @@ Choice choose_width(const Block& block) {
     }
   }
   if (best.width == widest) return best;
-  for (size_t i = 0; i < block.rows * kPackLanes; i += 64) {
-    const size_t n = std::min<size_t>(64, block.rows * kPackLanes - i);
-    best.wider[i / 64] = find_wider(block.z + i, n, best.width);
+  for (size_t i = 0; i < kPackBlock; i += 64) {
+    best.wider[i / 64] = find_wider(block.z + i, 64, best.width);
     best.patches += size_t(std::popcount(best.wider[i / 64]));
   }
   const size_t bytes =
@@ -220,17 +337,16 @@ u8* encode(const I* codes, size_t n, u8* to) {
     *to++ = u8(choice.width | (choice.patches > 0 ? kPackPatched : 0));
     if (choice.patches > 0) to = put_patches(block, choice, to);
     if (choice.width == 0) continue;
-    pack_block(block.z, block.rows, choice.width, to);
-    to += pack_bytes(block.rows, choice.width);
+    to = pack_block(block.z, block.rows, choice.width, to);
   }
   return to;
 }
 
-void unpack(const u8* from, size_t rows, size_t k, u32* codes) {
+void unpack(const u8* from, size_t rows, size_t k, bool to_codes, u32* out) {
   if (k == 0)
-    std::memset(codes, 0, rows * kPackLanes * sizeof(u32));
+    std::memset(out, 0, rows * kPackLanes * sizeof(u32));
   else
-    unpack_block(from, rows, k, codes);
+    unpack_block(from, rows, k, to_codes, out);
 }
 
 u8* encode_32(const i32* codes, size_t n, u8* to) { return encode(codes, n, to); }
@@ -246,6 +362,7 @@ namespace {
 HWY_EXPORT(encode_32);
 HWY_EXPORT(encode_64);
 HWY_EXPORT(unpack);
+HWY_EXPORT(unzigzag_rows);
 
 u8* encode_blocks(const i32* codes, size_t n, u8* to) {
   return HWY_DYNAMIC_DISPATCH(encode_32)(codes, n, to);
@@ -288,16 +405,21 @@ PatchList read_patches(Reader& in, size_t n, size_t width) {
   return patches;
 }
 
-// The code that has these high bits, too.
-i32 with_high_bits(i32 code, u32 high, size_t width) {
-  if (high == 0 || (width > 0 && high >> (32 - width) != 0)) fail_corrupt("impossible patch");
-  return unzigzag(zigzag(code) | high << width);
+// Adds the high bits to the z that were cut.
+void apply(const PatchList& patches, size_t width, u32* z) {
+  for (size_t i = 0; i < patches.positions.size(); ++i) {
+    u32 high = 0;
+    for (size_t k = patches.high_bytes; k-- > 0;)
+      high = high << 8 | patches.highs[i * patches.high_bytes + k];
+    if (high == 0 || (width > 0 && high >> (32 - width) != 0)) fail_corrupt("impossible patch");
+    z[patches.positions[i]] |= high << width;
+  }
 }
 
 // The next block, of n codes.
 template <class I>
 void decode_block(Reader& in, I* codes, size_t n) {
-  const size_t rows = (n + kPackLanes - 1) / kPackLanes;
+  const size_t rows = rows_of(n);
   const u8 head = in.get<u8>();
   if (head == kPackWide && sizeof(I) == 8) {
     for (size_t i = 0; i < n; ++i) codes[i] = I(unzigzag(in.get<u64>()));
@@ -312,13 +434,11 @@ void decode_block(Reader& in, I* codes, size_t n) {
   std::array<u32, kPackBlock> block;
   const bool direct = sizeof(I) == 4 && n == kPackBlock;
   u32* const to = direct ? reinterpret_cast<u32*>(codes) : block.data();
-  HWY_DYNAMIC_DISPATCH(unpack)(words.data(), rows, width, to);
-  for (size_t i = 0; i < patches.positions.size(); ++i) {
-    u32 high = 0;
-    for (size_t k = patches.high_bytes; k-- > 0;)
-      high = high << 8 | patches.highs[i * patches.high_bytes + k];
-    u32& code = to[patches.positions[i]];
-    code = u32(with_high_bits(i32(code), high, width));
+  const bool patched = !patches.positions.empty();
+  HWY_DYNAMIC_DISPATCH(unpack)(words.data(), rows, width, !patched, to);
+  if (patched) {
+    apply(patches, width, to);
+    HWY_DYNAMIC_DISPATCH(unzigzag_rows)(to, rows);
   }
   if (!direct)
     for (size_t i = 0; i < n; ++i) codes[i] = I(i32(block[i]));

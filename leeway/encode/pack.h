@@ -2,7 +2,7 @@
 // Pack: blocks of 256 codes in as many bits each as the block needs, packed by whole vectors
 // (pack.md).
 //
-// Eight lanes of 32 bits side by side: lane l holds the codes l, l + 8, l + 16, ... of the block,
+// Sixteen lanes of 16 bits side by side: lane l holds the codes l, l + 16, ... of the block,
 // so that packing is a shift and an "or" of whole vectors [Lemire and Boytsov, "Decoding billions
 // of integers per second through vectorization", 2015]. A few codes that are larger than the others
 // are cut and their high bits kept apart, as in PFOR [Zukowski et al., 2006].

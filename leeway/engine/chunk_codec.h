@@ -11,6 +11,7 @@
 
 #include "leeway/core/distance.h"
 #include "leeway/core/hash.h"
+#include "leeway/core/values.h"
 #include "leeway/encode/huffman.h"
 #include "leeway/lossless/zstd.h"
 #include "leeway/predict/lorenzo.h"
@@ -63,15 +64,15 @@ class ChunkCodec {
   virtual bool is_by_value() const = 0;
   // Whether decoded values, compressed again, come back as they are.
   virtual bool keeps_decoded() const = 0;
-  // Appends the payload to `out` and leaves in `values` what decompress() will give. A bound of 0
-  // means no loss. Shapes given to the other two have no axes of extent 1.
+  // Appends the payload to `out`. A bound of 0 means no loss. Shapes given to the other two have no
+  // axes of extent 1.
   virtual ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
-                               Writer& out, void* values) const = 0;
+                               Writer& out) const = 0;
   // Replaces values by what the recipe would give at this bound.
   virtual void measure(void* values, const Shape& shape, double bound, const Mask& mask) const = 0;
   // With a last level above 0, a payload with levels may be cut behind those that are wanted, and
   // only every 2^level-th value along all axes is sure to be there.
-  virtual void decompress(ByteView payload, const Shape& shape, double bound, void* values,
+  virtual void decompress(ByteView payload, const Shape& shape, double bound, ValueSink& values,
                           size_t last_level = 0) const = 0;
 };
 
@@ -102,39 +103,51 @@ class TypedChunkCodec final : public ChunkCodec {
     return !(is_pointwise() && recipe_.transform->predicts_first());
   }
 
-  ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask, Writer& out,
-                       void* values) const override {
+  ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
+                       Writer& out) const override {
     const View source = chunk.squeezed();
-    const Field<T> field{static_cast<T*>(values), source.shape};
+    const auto size = size_t(source.shape.size());
     if (is_constant(source)) {
-      gather(source, values);
+      T value;
+      std::memcpy(&value, source.data, sizeof value);
       out.put(Payload::constant);
-      out.put(field.data[0]);
-      return {.special = mask.is_special(field.data[0]) ? field.size() : 0};
+      out.put(value);
+      HashedValues values;
+      put_constant(value, size, values);
+      return {.special = mask.is_special(value) ? size : 0, .decoded_hash = values.hash()};
     }
     if (!(bound.most > 0 && recipe_.inner_bound(bound.most) > 0))
-      return compress_exactly(source, field, mask, out);
+      return compress_exactly(source, mask, out);
     const size_t start = out.size();
     out.put(Payload::coded);
-    ChunkReport report = recipe_.compress(source, field, bound, mask, out);
-    const bool holds = keeps_bound(chunk, field, bound.most, mask, report) &&
-                       (!needs_second_look() || stays(field, bound.most, mask));
+    ChunkReport report;
+    bool holds;
+    if (recipe_.preprocessors.empty()) {
+      HashedValues values;
+      report = recipe_.compress(source, values, bound, mask, out);
+      report.decoded_hash = values.hash();
+      holds = report.max_error <= bound.most;  // the quantizer checked every value
+    } else {
+      Buffer<T> decoded(size);
+      const Field<T> field{decoded.data(), source.shape};
+      KeptValues values(decoded.data());
+      report = recipe_.compress(source, values, bound, mask, out);
+      holds = keeps_bound(source, field, bound.most, mask, report) &&
+              (!needs_second_look() || stays(field, bound.most, mask));
+      report.decoded_hash = hash_of(bytes_of(field.values()));
+    }
     const size_t bytes = out.size() - start;
-    const bool pays =
-        report.exact < field.size() / 64 && bytes < field.values().size_bytes() / 8 * 7;
+    const bool pays = report.exact < size / 64 && bytes < size * sizeof(T) / 8 * 7;
     if (holds && pays) {
       put_levels(report, start, out);
       return report;
     }
 
-    Buffer<T> original(field.size());
     Writer exact;
-    const ChunkReport exact_report =
-        compress_exactly(source, {original.data(), field.shape}, mask, exact);
+    const ChunkReport exact_report = compress_exactly(source, mask, exact);
     if (holds && bytes <= exact.size()) return report;
     out.truncate(start);
     out.put_bytes(exact.bytes());
-    gather(chunk, values);
     return exact_report;
   }
 
@@ -143,25 +156,25 @@ class TypedChunkCodec final : public ChunkCodec {
     if (!is_constant(view_of(field.data, shape))) recipe_.measure(field, bound, mask);
   }
 
-  void decompress(ByteView payload, const Shape& shape, double bound, void* values,
+  void decompress(ByteView payload, const Shape& shape, double bound, ValueSink& values,
                   size_t last_level) const override {
-    const Field<T> field{static_cast<T*>(values), shape};
+    const auto size = size_t(shape.size());
     Reader in(payload);
     switch (Payload(in.get<u8>())) {
       case Payload::constant:
-        std::ranges::fill(field.values(), in.get<T>());
+        put_constant(in.get<T>(), size, values);
         return in.expect_end();
       case Payload::coded:
         check_bound(bound);
-        return recipe_.decompress(in.rest(), bound, field);
+        return recipe_.decompress(in.rest(), bound, shape, values);
       case Payload::levels:
         check_bound(bound);
         LevelTable::read(in);
-        return recipe_.decompress(in.rest(), bound, field, last_level);
+        return recipe_.decompress(in.rest(), bound, shape, values, last_level);
       case Payload::lossless:
-        return lossless_.decompress(in.rest(), 0, field);
+        return lossless_.decompress(in.rest(), 0, shape, values);
       case Payload::stored:
-        in.get_array(field.values());
+        values.take(in.take(size * sizeof(T)));
         return in.expect_end();
     }
     fail_corrupt("unknown kind of chunk");
@@ -198,6 +211,15 @@ class TypedChunkCodec final : public ChunkCodec {
     out.replace(start, 1, head.bytes());
   }
 
+  static void put_constant(T value, size_t count, ValueSink& values) {
+    constexpr size_t kPiece = ValueSink::kMost / sizeof(T);
+    for (; count > 0; count -= std::min(count, kPiece)) {
+      const size_t n = std::min(count, kPiece);
+      std::fill_n(static_cast<T*>(values.room(n * sizeof(T))), n, value);
+      values.put(n * sizeof(T));
+    }
+  }
+
   static bool is_constant(const View& chunk) {
     bool constant = true;
     for_each_row(chunk, [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {
@@ -207,24 +229,24 @@ class TypedChunkCodec final : public ChunkCodec {
     return constant;
   }
 
-  ChunkReport compress_exactly(const View& source, Field<T> field, const Mask& mask,
-                               Writer& out) const {
-    const size_t start = out.size();
+  ChunkReport compress_exactly(const View& source, const Mask& mask, Writer& out) const {
+    const size_t start = out.size(), bytes = size_t(source.shape.size()) * sizeof(T);
     out.put(Payload::lossless);
-    const ChunkReport report = lossless_.compress(source, field, 0, mask, out);
-    if (out.size() - start > field.values().size_bytes()) {
+    HashedValues values;
+    ChunkReport report = lossless_.compress(source, values, 0, mask, out);
+    report.decoded_hash = values.hash();
+    if (out.size() - start > bytes) {
       out.truncate(start);
       out.put(Payload::stored);
-      out.put_array(std::span<const T>(field.values()));
+      gather(source, out.extend(bytes).data());
     }
     return report;
   }
 
   // A quantizer checks its own values; behind a preprocessor that says nothing about the original
-  // ones.
+  // ones. Finds the largest error.
   bool keeps_bound(const View& chunk, Field<T> decoded, double bound, const Mask& mask,
                    ChunkReport& report) const {
-    if (recipe_.preprocessors.empty()) return report.max_error <= bound;
     Buffer<T> original(decoded.size());
     gather(chunk, original.data());
     report.max_error = 0;

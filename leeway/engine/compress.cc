@@ -47,11 +47,9 @@ std::vector<u64> declared_fills(const CompressOptions& options, DType dtype) {
 
 FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,
                          u64 ordinal, const View& chunk, Writer& out) {
-  const size_t bytes = size_t(chunk.shape.size()) * size_of(chunk.dtype), start = out.size();
-  Buffer<u64> values((bytes + 7) / 8);
+  const size_t start = out.size();
   out.extend(kFrameHeadBytes);
-  const ChunkReport report = codec.compress(chunk, bound, mask, out, values.data());
-  const auto* decoded = reinterpret_cast<const u8*>(values.data());
+  const ChunkReport report = codec.compress(chunk, bound, mask, out);
   const ByteView payload = out.bytes().subspan(start + kFrameHeadBytes);
   const FrameHead head{.ordinal = ordinal,
                        .payload_bytes = u32(payload.size()),
@@ -59,7 +57,7 @@ FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const
                        .exact = u32(report.exact),
                        .bound = bound.most,
                        .max_error = report.max_error,
-                       .decoded_hash = hash_of({decoded, bytes}),
+                       .decoded_hash = report.decoded_hash,
                        .payload_hash = hash_of(payload)};
   write(head, out.again<kFrameHeadBytes>(start));
   return head;
@@ -96,7 +94,8 @@ class Compression {
     std::mutex mutex;
     for_each_round([&](const Round& round) {
       const auto make = [&](u64 i) {
-        Writer frames = compress_group(round, i);
+        Writer frames;
+        compress_group(round, i, frames);
         const std::lock_guard lock(mutex);
         ready.emplace(i, std::move(frames));
       };
@@ -120,7 +119,9 @@ class Compression {
     const auto place = [&](u64 offset, const Writer& part) {
       if (offset > memory.size() || part.size() > memory.size() - offset)
         throw Error(Errc::too_small, "the memory given is too small for the stream");
-      std::ranges::copy(part.bytes(), memory.begin() + std::ptrdiff_t(offset));
+      const ByteView bytes = part.bytes();
+      u8* const to = memory.data() + offset;
+      if (bytes.data() != to) std::ranges::copy(bytes, to);
     };
     const Writer first = head();
     place(0, first);
@@ -141,7 +142,12 @@ class Compression {
         return false;
       };
       for_each_index(groups(round), threads_, options_.execution.executor, [&](u64 i) {
-        Writer frames = compress_group(round, i);
+        // Straight to its place, if that is known already.
+        const auto before = lookback.find(size_t(i));
+        Writer frames = before && start + *before < memory.size()
+                            ? Writer(memory.subspan(size_t(start + *before)))
+                            : Writer();
+        compress_group(round, i, frames);
         lookback.publish(size_t(i), frames.size());
         if (const auto sum = lookback.find(size_t(i))) {
           place(start + *sum, frames);
@@ -198,14 +204,12 @@ class Compression {
     return std::min(round.end, round.first + index * group_);
   }
 
-  Writer compress_group(const Round& round, u64 index) {
-    Writer frames;
+  void compress_group(const Round& round, u64 index, Writer& frames) {
     const u64 first = group_begin(round, index), end = group_begin(round, index + 1);
     const auto bytes = size_t((end - first) * header_.chunk.size()) * size_of(view_.dtype);
     frames.reserve(bytes < kSmallGroup ? bytes + 4096 : bytes / 3);
     for (u64 ordinal = first; ordinal < end; ++ordinal)
       heads_[size_t(ordinal)] = compress_one(ordinal, round.bound, frames);
-    return frames;
   }
   // Where a region asks for less than `bound`, less.
   FrameHead compress_one(u64 ordinal, double bound, Writer& out) const {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "leeway/core/buffer.h"
+#include "leeway/core/copy.h"
 #include "leeway/core/hash.h"
 #include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/execution.h"
@@ -25,6 +26,72 @@ void fill_gap(const MutableView& gap) {
 
 // Beyond this, one value of a chunk is left anyway.
 constexpr unsigned kHighestLevel = 40;
+
+// Arrays larger than this are written past the caches: they would not stay there anyway.
+constexpr u64 kPastCaches = u64(32) << 20;  // bytes
+
+// Values to their place in the caller's array, row by row, and their checksum.
+class PlacedValues final : public ValueSink {
+ public:
+  PlacedValues(const MutableView& target, bool check, bool past_caches)
+      : target_(target),
+        value_bytes_(size_of(target.dtype)),
+        row_(target),
+        is_plain_(row_.step == std::ptrdiff_t(value_bytes_)),
+        check_(check),
+        past_caches_(past_caches && is_plain_),
+        to_(target.data),
+        left_(row_.length * value_bytes_) {}
+
+  void* room(size_t) override { return piece_.data(); }
+  void put(size_t bytes) override { place({piece_.data(), bytes}); }
+  void take(ByteView bytes) override { place(bytes); }
+  // To be called at the end; of the values if they shall be checked.
+  u64 hash() const {
+    if (past_caches_) finish_copies();
+    return hasher_.value();
+  }
+
+ private:
+  void place(ByteView bytes) {
+    if (check_) hasher_.add(bytes);
+    while (!bytes.empty()) {
+      if (left_ == 0) next_row();
+      const size_t n = std::min(bytes.size(), left_);
+      const auto* from = reinterpret_cast<const std::byte*>(bytes.data());
+      if (past_caches_)
+        copy_past_caches(to_, from, n);
+      else
+        detail::copy_row(from, std::ptrdiff_t(value_bytes_), to_, row_.step, n / value_bytes_,
+                         value_bytes_);
+      to_ += std::ptrdiff_t(n / value_bytes_) * row_.step;
+      left_ -= n;
+      bytes = bytes.subspan(n);
+    }
+  }
+  void next_row() {
+    for (size_t axis = target_.shape.rank() - row_.axes; axis-- > 0;) {
+      if (++index_[axis] < target_.shape[axis]) break;
+      index_[axis] = 0;
+    }
+    to_ = target_.at(index_);
+    left_ = row_.length * value_bytes_;
+  }
+
+  MutableView target_;
+  size_t value_bytes_;
+  JoinedRow row_;
+  bool is_plain_, check_, past_caches_;
+  Index index_{};
+  std::byte* to_;
+  size_t left_;  // bytes of the row
+  Hasher hasher_;
+  alignas(64) std::array<u8, kMost> piece_;
+};
+
+void check_hash(u64 hash, const FrameHead& head) {
+  if (hash != head.decoded_hash) fail_corrupt("the decoded values differ from what was compressed");
+}
 
 u64 coarse(u64 extent, unsigned level) { return (extent + (u64(1) << level) - 1) >> level; }
 
@@ -48,7 +115,8 @@ void decompress_coarse(const ChunkCodec& codec, const StreamReader& stream, u64 
   const ByteView payload = stream.read_begin(ordinal, start + entry.bytes, kept);
   if (hash_of(payload.subspan(start)) != entry.hash) fail_corrupt("a chunk's checksum differs");
   const Shape shape = stream.header().chunk_box(ordinal).shape;
-  codec.decompress(payload, shape.squeezed(), head.bound, values, last);
+  KeptValues target(values);
+  codec.decompress(payload, shape.squeezed(), head.bound, target, last);
 }
 
 }  // namespace
@@ -102,11 +170,29 @@ void decompress_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 o
   const Shape shape = header.chunk_box(ordinal).shape;
   Bytes storage;
   const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);
-  codec.decompress(chunk.payload, shape.squeezed(), chunk.head.bound, values);
+  KeptValues kept(values);
+  codec.decompress(chunk.payload, shape.squeezed(), chunk.head.bound, kept);
   const size_t bytes = size_t(shape.size()) * size_of(header.dtype);
-  if (check && hash_of({static_cast<const u8*>(values), bytes}) != chunk.head.decoded_hash)
-    fail_corrupt("the decoded values differ from what was compressed");
+  if (check) check_hash(hash_of({static_cast<const u8*>(values), bytes}), chunk.head);
 }
+
+namespace {
+
+// A whole chunk to its place.
+void place_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal, bool check,
+                 const MutableView& target, bool past_caches) {
+  if (!past_caches && is_contiguous(target) &&
+      reinterpret_cast<std::uintptr_t>(target.data) % size_of(target.dtype) == 0)
+    return decompress_chunk(codec, stream, ordinal, check, target.data);
+  Bytes storage;
+  const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);
+  PlacedValues placed(target, check, past_caches);
+  codec.decompress(chunk.payload, target.shape.squeezed(), chunk.head.bound, placed);
+  const u64 hash = placed.hash();
+  if (check) check_hash(hash, chunk.head);
+}
+
+}  // namespace
 
 DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& stream,
                                  const Index& first, const MutableView& out,
@@ -117,6 +203,7 @@ DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& st
   const std::vector<u64> ordinals = chunks_of_region(header, first, out.shape);
   const size_t value_bytes = size_of(header.dtype);
   const unsigned threads = affordable_threads(options.execution, header.chunk.size() * value_bytes);
+  const bool past_caches = out.shape.size() * value_bytes > kPastCaches;
   std::atomic<u64> damaged_chunks = 0, damaged_values = 0;
   Meter meter(options.execution.progress, double(ordinals.size()));
   for_each_index(ordinals.size(), threads, options.execution.executor, [&](u64 i) {
@@ -125,11 +212,16 @@ DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& st
     const auto [in_box, in_region] = *overlap(box, first, out.shape);
     const MutableView target = out.part(in_region);
     try {
-      Buffer<u64> values((size_t(box.shape.size()) * value_bytes + 7) / 8);
-      decompress_chunk(*codec, stream, ordinal, options.check_decoded, values.data());
-      const MutableView whole(reinterpret_cast<std::byte*>(values.data()), header.dtype, box.shape);
-      const MutableView part = whole.part(in_box);
-      copy(View(part.data, part.dtype, part.shape, part.strides), target);
+      if (in_box.shape == box.shape) {
+        place_chunk(*codec, stream, ordinal, options.check_decoded, target, past_caches);
+      } else {
+        Buffer<u64> values((size_t(box.shape.size()) * value_bytes + 7) / 8);
+        decompress_chunk(*codec, stream, ordinal, options.check_decoded, values.data());
+        const MutableView whole(reinterpret_cast<std::byte*>(values.data()), header.dtype,
+                                box.shape);
+        const MutableView part = whole.part(in_box);
+        copy(View(part.data, part.dtype, part.shape, part.strides), target);
+      }
     } catch (const Error& error) {
       if (!options.salvage || error.code() != Errc::corrupt) throw;
       fill_gap(target);

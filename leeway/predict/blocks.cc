@@ -92,9 +92,8 @@ void backward_typed(Field<U> field, size_t axes) {
 // Runs are rows of `size` values: what lorenzo does along one axis.
 const Lorenzo kRuns{.params = {.order = 1, .axes = 1}};
 
-template <class U>
-Field<U> as_rows(Field<U> field, size_t size) {
-  return {field.data, Shape{(field.size() + size - 1) / size, size}};
+Shape as_rows(const Shape& shape, size_t size) {
+  return Shape{(size_t(shape.size()) + size - 1) / size, size};
 }
 
 template <class U>
@@ -103,13 +102,13 @@ void forward_any(const Blocks& blocks, Field<U> field) {
     return forward_typed(field, std::min(field.shape.rank(), size_t(blocks.params.axes)));
   Buffer<U> values(field.size());
   std::ranges::copy(field.values(), values.data());
-  blocks.forward_piece(Field<U>{values.data(), field.shape}, 0, 0, field.size(), field.data);
+  blocks.forward_piece(field.shape, 0, 0, field.size(), values.data(), field.data);
 }
 template <class U>
 void backward_any(const Blocks& blocks, Field<U> field) {
   if (!blocks.is_piecewise(field.shape))
     return backward_typed(field, std::min(field.shape.rank(), size_t(blocks.params.axes)));
-  blocks.backward_piece(field, 0, 0, field.size());
+  blocks.backward_piece(field.shape, 0, 0, field.size(), field.data);
 }
 
 }  // namespace
@@ -118,17 +117,21 @@ void Blocks::forward(Field<u32> field, Writer&) const { forward_any(*this, field
 void Blocks::forward(Field<u64> field, Writer&) const { forward_any(*this, field); }
 void Blocks::backward(Field<u32> field, Reader&) const { backward_any(*this, field); }
 void Blocks::backward(Field<u64> field, Reader&) const { backward_any(*this, field); }
-void Blocks::forward_piece(Field<u32> field, size_t, size_t first, size_t count, u32* out) const {
-  kRuns.forward_piece(as_rows(field, size_t(params.size)), 1, first, count, out);
+void Blocks::forward_piece(const Shape& shape, size_t, size_t first, size_t count,
+                           const u32* values, u32* out) const {
+  kRuns.forward_piece(as_rows(shape, size_t(params.size)), 1, first, count, values, out);
 }
-void Blocks::forward_piece(Field<u64> field, size_t, size_t first, size_t count, u64* out) const {
-  kRuns.forward_piece(as_rows(field, size_t(params.size)), 1, first, count, out);
+void Blocks::forward_piece(const Shape& shape, size_t, size_t first, size_t count,
+                           const u64* values, u64* out) const {
+  kRuns.forward_piece(as_rows(shape, size_t(params.size)), 1, first, count, values, out);
 }
-void Blocks::backward_piece(Field<u32> field, size_t, size_t first, size_t count) const {
-  kRuns.backward_piece(as_rows(field, size_t(params.size)), 1, first, count);
+void Blocks::backward_piece(const Shape& shape, size_t, size_t first, size_t count,
+                            u32* values) const {
+  kRuns.backward_piece(as_rows(shape, size_t(params.size)), 1, first, count, values);
 }
-void Blocks::backward_piece(Field<u64> field, size_t, size_t first, size_t count) const {
-  kRuns.backward_piece(as_rows(field, size_t(params.size)), 1, first, count);
+void Blocks::backward_piece(const Shape& shape, size_t, size_t first, size_t count,
+                            u64* values) const {
+  kRuns.backward_piece(as_rows(shape, size_t(params.size)), 1, first, count, values);
 }
 
 }  // namespace leeway

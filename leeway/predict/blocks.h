@@ -38,14 +38,17 @@ struct Blocks {
   // Piece by piece where blocks are runs.
   bool is_piecewise(const Shape& shape) const { return axes_in(shape) <= 1; }
   size_t values_ahead(const Shape&) const { return 0; }
+  size_t reach(const Shape&) const { return 1; }
   size_t choose(auto, Writer&) const { return 0; }
   size_t chosen(Reader&) const { return 0; }
-  LEEWAY_EXPORT void forward_piece(Field<u32> field, size_t, size_t first, size_t count,
-                                   u32* out) const;
-  LEEWAY_EXPORT void forward_piece(Field<u64> field, size_t, size_t first, size_t count,
-                                   u64* out) const;
-  LEEWAY_EXPORT void backward_piece(Field<u32> field, size_t, size_t first, size_t count) const;
-  LEEWAY_EXPORT void backward_piece(Field<u64> field, size_t, size_t first, size_t count) const;
+  LEEWAY_EXPORT void forward_piece(const Shape& shape, size_t, size_t first, size_t count,
+                                   const u32* values, u32* out) const;
+  LEEWAY_EXPORT void forward_piece(const Shape& shape, size_t, size_t first, size_t count,
+                                   const u64* values, u64* out) const;
+  LEEWAY_EXPORT void backward_piece(const Shape& shape, size_t, size_t first, size_t count,
+                                    u32* values) const;
+  LEEWAY_EXPORT void backward_piece(const Shape& shape, size_t, size_t first, size_t count,
+                                    u64* values) const;
 
  private:
   size_t axes_in(const Shape& shape) const { return std::min(shape.rank(), size_t(params.axes)); }

@@ -27,12 +27,12 @@ void check_round_trip(const Shape& full, int axes, int size) {
   auto history = values;
   std::vector<U> pieces(values.size());
   for (size_t first = 0; first < values.size(); first += 77)
-    blocks.forward_piece(Field<U>{history.data(), shape}, 0, first,
-                         std::min<size_t>(77, values.size() - first), pieces.data() + first);
+    blocks.forward_piece(shape, 0, first, std::min<size_t>(77, values.size() - first),
+                         history.data() + first, pieces.data() + first);
   ASSERT_EQ(pieces, codes);
   for (size_t first = 0; first < values.size(); first += 77)
-    blocks.backward_piece(Field<U>{pieces.data(), shape}, 0, first,
-                          std::min<size_t>(77, values.size() - first));
+    blocks.backward_piece(shape, 0, first, std::min<size_t>(77, values.size() - first),
+                          pieces.data() + first);
   ASSERT_EQ(pieces, values);
 }
 

@@ -114,17 +114,17 @@ HWY_INLINE void sum_row(U* row, const RowsBefore<U>& before, bool continues, siz
   }
 }
 
-// Values [first, first + count) of arrays of these extents that stand one behind the other. Calls
-// f(position, values before, column, n) for every row or part of a row, as a constant how many rows
-// before it has.
+// The `count` values at `data`, from number `first` on, of arrays of these extents that stand one
+// behind the other. Calls f(rows before, place, column, n) for every row or part of a row, as a
+// constant how many rows before it has.
 template <class U, class F>
 HWY_INLINE void for_each_row_part(const U* data, const size_t (&extents)[3], size_t first,
                                   size_t count, F&& f) {
   const auto [planes, rows, length] = extents;
   size_t column = first % length, row = first / length % rows,
          plane = first / length / rows % planes;
-  for (size_t at = first; at < first + count;) {
-    const size_t n = std::min(length - column, first + count - at);
+  for (size_t at = 0; at < count;) {
+    const size_t n = std::min(length - column, count - at);
     const U* x = data + at;
     if (row > 0 && plane > 0)
       f(std::integral_constant<int, 3>(),
@@ -147,9 +147,8 @@ template <class U>
 void differences(const U* data, const size_t (&extents)[3], size_t first, size_t count, U* out) {
   for_each_row_part(
       data, extents, first, count,
-      [&](auto rows, const RowsBefore<U>& before, size_t at, size_t column, size_t n) HWY_ATTR {
-        difference_row<rows.value>(data + at, before, column > 0, n, out + at - first);
-      });
+      [&](auto rows, const RowsBefore<U>& before, size_t at, size_t column, size_t n)
+          HWY_ATTR { difference_row<rows.value>(data + at, before, column > 0, n, out + at); });
 }
 template <class U>
 void sums(U* data, const size_t (&extents)[3], size_t first, size_t count) {
@@ -341,21 +340,29 @@ void backward_typed(const Lorenzo& lorenzo, Field<U> field, Reader& side) {
   for (i32 layer = 0; axes > 0 && layer < lorenzo.params.order; ++layer) sums(field, axes);
 }
 template <class U>
-void forward_piece_typed(Field<U> field, size_t axes, size_t first, size_t count, U* out) {
+void forward_piece_typed(const Shape& shape, size_t axes, size_t first, size_t count,
+                         const U* values, U* out) {
   if (axes == 0)
-    std::copy_n(field.data + first, count, out);
+    std::copy_n(values, count, out);
   else
-    differences(field.data, Inner(field.shape, axes).extents, first, count, out);
+    differences(values, Inner(shape, axes).extents, first, count, out);
 }
 template <class U>
-void backward_piece_typed(Field<U> field, size_t axes, size_t first, size_t count) {
-  if (axes > 0) sums(field.data, Inner(field.shape, axes).extents, first, count);
+void backward_piece_typed(const Shape& shape, size_t axes, size_t first, size_t count, U* values) {
+  if (axes > 0) sums(values, Inner(shape, axes).extents, first, count);
 }
 
 }  // namespace
 
 size_t Lorenzo::values_ahead(const Shape& shape) const {
   return params.axes > 0 ? 0 : sample_size(shape);
+}
+size_t Lorenzo::reach(const Shape& shape) const {
+  const Extents& extents =
+      Inner(shape, params.axes > 0 ? size_t(params.axes) : kMostChosen).extents;
+  const size_t table = extents[0] > 1 ? extents[1] * extents[2] : 0,
+               row = extents[1] > 1 ? extents[2] : 0;
+  return table + row + 1;
 }
 size_t Lorenzo::choose(Field<u32> field, Writer& side) const {
   return choose_typed(*this, field, side);
@@ -369,19 +376,21 @@ size_t Lorenzo::chosen(Reader& side) const {
   if (axes > kMostChosen) fail_corrupt("too many axes");
   return axes;
 }
-void Lorenzo::forward_piece(Field<u32> field, size_t axes, size_t first, size_t count,
-                            u32* out) const {
-  forward_piece_typed(field, axes, first, count, out);
+void Lorenzo::forward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
+                            const u32* values, u32* out) const {
+  forward_piece_typed(shape, axes, first, count, values, out);
 }
-void Lorenzo::forward_piece(Field<u64> field, size_t axes, size_t first, size_t count,
-                            u64* out) const {
-  forward_piece_typed(field, axes, first, count, out);
+void Lorenzo::forward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
+                            const u64* values, u64* out) const {
+  forward_piece_typed(shape, axes, first, count, values, out);
 }
-void Lorenzo::backward_piece(Field<u32> field, size_t axes, size_t first, size_t count) const {
-  backward_piece_typed(field, axes, first, count);
+void Lorenzo::backward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
+                             u32* values) const {
+  backward_piece_typed(shape, axes, first, count, values);
 }
-void Lorenzo::backward_piece(Field<u64> field, size_t axes, size_t first, size_t count) const {
-  backward_piece_typed(field, axes, first, count);
+void Lorenzo::backward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
+                             u64* values) const {
+  backward_piece_typed(shape, axes, first, count, values);
 }
 void Lorenzo::forward(Field<u32> field, Writer& side) const { forward_typed(*this, field, side); }
 void Lorenzo::forward(Field<u64> field, Writer& side) const { forward_typed(*this, field, side); }

@@ -41,24 +41,25 @@ struct Lorenzo {
   LEEWAY_EXPORT void backward(Field<u32> field, Reader& side) const;
   LEEWAY_EXPORT void backward(Field<u64> field, Reader& side) const;
 
-  // forward() and backward() piece by piece, in order. forward_piece() leaves the values in
-  // `field`, which must hold those up to the end of the piece; choose() looks at the first
-  // values_ahead().
+  // forward() and backward() piece by piece, in order. `values` is where the piece stands, with
+  // those before it in front, as many as reach() says; forward_piece() leaves them as they are.
+  // choose() looks at the first values_ahead().
   bool is_piecewise(const Shape& shape) const {
     return params.order == 1 && std::min(shape.rank(), size_t(params.axes)) <= 3;
   }
   LEEWAY_EXPORT size_t values_ahead(const Shape& shape) const;
+  LEEWAY_EXPORT size_t reach(const Shape& shape) const;
   LEEWAY_EXPORT size_t choose(Field<u32> field, Writer& side) const;
   LEEWAY_EXPORT size_t choose(Field<u64> field, Writer& side) const;
   LEEWAY_EXPORT size_t chosen(Reader& side) const;
-  LEEWAY_EXPORT void forward_piece(Field<u32> field, size_t axes, size_t first, size_t count,
-                                   u32* out) const;
-  LEEWAY_EXPORT void forward_piece(Field<u64> field, size_t axes, size_t first, size_t count,
-                                   u64* out) const;
-  LEEWAY_EXPORT void backward_piece(Field<u32> field, size_t axes, size_t first,
-                                    size_t count) const;
-  LEEWAY_EXPORT void backward_piece(Field<u64> field, size_t axes, size_t first,
-                                    size_t count) const;
+  LEEWAY_EXPORT void forward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
+                                   const u32* values, u32* out) const;
+  LEEWAY_EXPORT void forward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
+                                   const u64* values, u64* out) const;
+  LEEWAY_EXPORT void backward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
+                                    u32* values) const;
+  LEEWAY_EXPORT void backward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
+                                    u64* values) const;
 
   template <class T, class Visit>
   void walk(Field<T> field, Visit&& visit) const {

@@ -66,9 +66,12 @@ bool quantize_plane(const LinearGrid<T>& grid, const Plane<const std::byte>& pla
     hn::StoreU(hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic)), di, code);
   };
   for (size_t r = 0; r < rows; ++r, x += length, q += length) {
-    const T* from = reinterpret_cast<const T*>(plane.data + std::ptrdiff_t(r) * plane.row_step);
+    const std::ptrdiff_t row = std::ptrdiff_t(r) * plane.row_step;
+    const T* from = reinterpret_cast<const T*>(plane.data + row);
+    const T* ahead = plane.next ? reinterpret_cast<const T*>(plane.next + row) : from;
     size_t i = 0;
     for (; i + 2 * lanes <= length; i += 2 * lanes) {
+      prefetch(ahead + i, 2 * lanes * sizeof(T));
       one(from + i, x + i, q + i);
       one(from + i + lanes, x + i + lanes, q + i + lanes);
     }

@@ -182,7 +182,7 @@ struct LinearGrid<T> {
   double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
                   size_t first = 0) const {
     double max_error = 0;
-    for (size_t i = first; i < values.size();) {
+    for (size_t i = 0; i < values.size();) {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
         i += kernel::quantize(*this, values.data() + i, values.size() - i, codes.data() + i,
                               max_error);
@@ -191,8 +191,8 @@ struct LinearGrid<T> {
         if (quantize(values[i], Predicted<T>(0), codes[i])) {
           max_error = std::max(max_error, rounded_error(x, values[i]));
         } else {
-          exact.add(i, x);
-          codes[i] = i > 0 ? codes[i - 1] : 0;
+          exact.add(first + i, x);
+          codes[i] = code_before(codes.data() + i, first + i);
         }
       }
     }
@@ -270,15 +270,15 @@ struct LinearGrid<T> {
   double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
                   size_t first = 0) const {
     u64 max_error = 0;
-    for (size_t i = first; i < values.size(); ++i) {
+    for (size_t i = 0; i < values.size(); ++i) {
       const T x = values[i];
       codes[i] = Code<T>(x);
       if (is_identity()) continue;  // the code is the value, modulo 2^32 or 2^64
       if (quantize(values[i], u64(0), codes[i])) {
         max_error = std::max(max_error, distance(x, values[i]));
       } else {
-        exact.add(i, x);
-        codes[i] = i > 0 ? codes[i - 1] : 0;
+        exact.add(first + i, x);
+        codes[i] = code_before(codes.data() + i, first + i);
       }
     }
     return double(max_error);

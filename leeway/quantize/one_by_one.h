@@ -13,13 +13,13 @@ template <class T, class Grid>
 double quantize_one_by_one(const Grid& grid, std::span<T> values, std::span<Code<T>> codes,
                            Patches<T>& exact, size_t first) {
   double max_error = 0;
-  for (size_t i = first; i < values.size(); ++i) {
+  for (size_t i = 0; i < values.size(); ++i) {
     const T x = values[i];
     if (grid.quantize(values[i], Predicted<T>(0), codes[i])) {
       max_error = std::max(max_error, rounded_error(x, values[i]));
     } else {
-      exact.add(i, x);
-      codes[i] = i > 0 ? codes[i - 1] : 0;
+      exact.add(first + i, x);
+      codes[i] = code_before(codes.data() + i, first + i);
     }
   }
   return max_error;

@@ -14,8 +14,8 @@ namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T, class Round>
-size_t truncate_with(const TruncateGrid<T>& grid, const T* from, T* x, size_t n, Code<T>* q,
-                     double& max_error, const Round& round) {
+size_t truncate_with(const TruncateGrid<T>& grid, const T* from, const T* ahead, T* x, size_t n,
+                     Code<T>* q, double& max_error, const Round round) {
   const hn::ScalableTag<T> d;
   const hn::RebindToSigned<decltype(d)> di;
   const size_t lanes = hn::Lanes(d);
@@ -29,6 +29,7 @@ size_t truncate_with(const TruncateGrid<T>& grid, const T* from, T* x, size_t n,
   auto worst = hn::Zero(d);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
+    prefetch(ahead + i, lanes * sizeof(T));
     const auto v = hn::LoadU(d, from + i);
     const auto y = round(v);
     const auto error = hn::Abs(hn::Sub(v, y));
@@ -44,14 +45,14 @@ size_t truncate_with(const TruncateGrid<T>& grid, const T* from, T* x, size_t n,
 }
 
 template <class T>
-size_t truncate(const TruncateGrid<T>& grid, const T* from, T* x, size_t n, Code<T>* q,
-                double& max_error) {
+size_t truncate(const TruncateGrid<T>& grid, const T* from, const T* ahead, T* x, size_t n,
+                Code<T>* q, double& max_error) {
   const hn::ScalableTag<T> d;
   const hn::RebindToUnsigned<decltype(d)> du;
   if (grid.is_by_value()) {
     const auto magic = hn::Set(d, grid.magic()), coarse = hn::Set(d, grid.coarse()),
                no_sign = hn::Zero(d);
-    return truncate_with(grid, from, x, n, q, max_error, [&](auto v) HWY_ATTR {
+    return truncate_with(grid, from, ahead, x, n, q, max_error, [=](auto v) HWY_ATTR {
       const auto rounded = hn::Sub(hn::Add(v, magic), magic);
       // A zero has no sign.
       return hn::IfThenElse(hn::Lt(hn::Abs(v), coarse), rounded, hn::Add(v, no_sign));
@@ -63,7 +64,7 @@ size_t truncate(const TruncateGrid<T>& grid, const T* from, T* x, size_t n, Code
   const auto half = hn::Set(du, Word(low > 0 ? Word(1) << (low - 1) : 0)),
              mask = hn::Set(du, Word((Word(1) << low) - 1)),
              sign_bit = hn::BitCast(du, hn::SignBit(d));
-  return truncate_with(grid, from, x, n, q, max_error, [&](auto v) HWY_ATTR {
+  return truncate_with(grid, from, ahead, x, n, q, max_error, [=](auto v) HWY_ATTR {
     const auto word = hn::BitCast(du, v);
     const auto size = hn::AndNot(mask, hn::Add(hn::AndNot(sign_bit, word), half));
     const auto sign = hn::IfThenZeroElse(hn::Eq(size, hn::Zero(du)), hn::And(word, sign_bit));
@@ -86,13 +87,13 @@ size_t untruncate(const TruncateGrid<T>& grid, const Code<T>* q, size_t n, T* x)
   return i;
 }
 
-size_t truncate_f32(const TruncateGrid<float>& grid, const float* from, float* x, size_t n, i32* q,
-                    double& max_error) {
-  return truncate<float>(grid, from, x, n, q, max_error);
+size_t truncate_f32(const TruncateGrid<float>& grid, const float* from, const float* ahead,
+                    float* x, size_t n, i32* q, double& max_error) {
+  return truncate<float>(grid, from, ahead, x, n, q, max_error);
 }
-size_t truncate_f64(const TruncateGrid<double>& grid, const double* from, double* x, size_t n,
-                    i64* q, double& max_error) {
-  return truncate<double>(grid, from, x, n, q, max_error);
+size_t truncate_f64(const TruncateGrid<double>& grid, const double* from, const double* ahead,
+                    double* x, size_t n, i64* q, double& max_error) {
+  return truncate<double>(grid, from, ahead, x, n, q, max_error);
 }
 size_t untruncate_f32(const TruncateGrid<float>& grid, const i32* q, size_t n, float* x) {
   return untruncate<float>(grid, q, n, x);
@@ -112,13 +113,13 @@ HWY_EXPORT(truncate_f64);
 HWY_EXPORT(untruncate_f32);
 HWY_EXPORT(untruncate_f64);
 
-size_t kernel::truncate(const TruncateGrid<float>& grid, const float* from, float* x, size_t n,
-                        i32* q, double& max_error) {
-  return HWY_DYNAMIC_DISPATCH(truncate_f32)(grid, from, x, n, q, max_error);
+size_t kernel::truncate(const TruncateGrid<float>& grid, const float* from, const float* ahead,
+                        float* x, size_t n, i32* q, double& max_error) {
+  return HWY_DYNAMIC_DISPATCH(truncate_f32)(grid, from, ahead, x, n, q, max_error);
 }
-size_t kernel::truncate(const TruncateGrid<double>& grid, const double* from, double* x, size_t n,
-                        i64* q, double& max_error) {
-  return HWY_DYNAMIC_DISPATCH(truncate_f64)(grid, from, x, n, q, max_error);
+size_t kernel::truncate(const TruncateGrid<double>& grid, const double* from, const double* ahead,
+                        double* x, size_t n, i64* q, double& max_error) {
+  return HWY_DYNAMIC_DISPATCH(truncate_f64)(grid, from, ahead, x, n, q, max_error);
 }
 size_t kernel::untruncate(const TruncateGrid<float>& grid, const i32* q, size_t n, float* x) {
   return HWY_DYNAMIC_DISPATCH(untruncate_f32)(grid, q, n, x);

@@ -19,11 +19,11 @@ class TruncateGrid;
 namespace kernel {
 
 // What quantize() of the grid does for values at the front that all have a code; returns how many.
-// `from` may be `x`.
-LEEWAY_EXPORT size_t truncate(const TruncateGrid<float>& grid, const float* from, float* x,
-                              size_t n, i32* q, double& max_error);
-LEEWAY_EXPORT size_t truncate(const TruncateGrid<double>& grid, const double* from, double* x,
-                              size_t n, i64* q, double& max_error);
+// `from` may be `x`; `ahead` is what will be wanted next.
+LEEWAY_EXPORT size_t truncate(const TruncateGrid<float>& grid, const float* from,
+                              const float* ahead, float* x, size_t n, i32* q, double& max_error);
+LEEWAY_EXPORT size_t truncate(const TruncateGrid<double>& grid, const double* from,
+                              const double* ahead, double* x, size_t n, i64* q, double& max_error);
 LEEWAY_EXPORT size_t untruncate(const TruncateGrid<float>& grid, const i32* q, size_t n, float* x);
 LEEWAY_EXPORT size_t untruncate(const TruncateGrid<double>& grid, const i64* q, size_t n,
                                 double* x);
@@ -49,24 +49,25 @@ class TruncateGrid {
   double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
                   size_t first = 0) const {
     double max_error = 0;
-    while (first < values.size()) {
+    for (size_t i = 0; i < values.size();) {
       if constexpr (std::is_floating_point_v<T>)
-        first += kernel::truncate(*this, values.data() + first, values.data() + first,
-                                  values.size() - first, codes.data() + first, max_error);
-      const size_t stop = std::min(values.size(), first + kStretch);
-      max_error = std::max(max_error, quantize_one_by_one(*this, values.first(stop),
-                                                          codes.first(stop), exact, first));
-      first = stop;
+        i += kernel::truncate(*this, values.data() + i, values.data() + i, values.data() + i,
+                              values.size() - i, codes.data() + i, max_error);
+      const size_t n = std::min(values.size() - i, kStretch);
+      max_error = std::max(max_error, quantize_one_by_one(*this, values.subspan(i, n),
+                                                          codes.subspan(i, n), exact, first + i));
+      i += n;
     }
     return max_error;
   }
   bool quantize_plane(const Plane<const std::byte>& plane, T* values, Code<T>* codes,
                       double& max_error) const requires std::is_floating_point_v<T> {
     if (!plane.template holds_rows_of<T>()) return false;
-    const std::byte* row = plane.data;
-    for (size_t r = 0; r < plane.rows; ++r, row += plane.row_step) {
-      size_t i = kernel::truncate(*this, reinterpret_cast<const T*>(row), values, plane.length,
-                                  codes, max_error);
+    const std::byte *row = plane.data, *ahead = plane.next ? plane.next : plane.data;
+    for (size_t r = 0; r < plane.rows; ++r, row += plane.row_step, ahead += plane.row_step) {
+      size_t i = kernel::truncate(*this, reinterpret_cast<const T*>(row),
+                                  reinterpret_cast<const T*>(ahead), values, plane.length, codes,
+                                  max_error);
       if (i + kStretch < plane.length) return false;
       for (; i < plane.length; ++i) {
         values[i] = reinterpret_cast<const T*>(row)[i];

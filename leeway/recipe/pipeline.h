@@ -145,6 +145,7 @@ struct ChunkReport {
   double max_error = 0;
   u64 special = 0;  // NaN, infinities, fill values
   u64 exact = 0;    // other values kept bit for bit because no code reached them
+  u64 decoded_hash = 0;
   // How many bytes of the body hold every second value along all axes, every fourth, and so on;
   // empty if nobody knows.
   std::vector<size_t> levels{};
@@ -169,16 +170,17 @@ struct Pipeline {
     return nullptr;
   }
 
-  // Appends the body of `chunk` to `out`, leaves in `field` what decompress() will give.
-  ChunkReport compress(const View& chunk, Field<T> field, const ChunkBound& bound, const Mask& mask,
-                       Writer& out) const {
+  // Appends the body of `chunk` to `out`, hands to `values` what decompress() will give.
+  ChunkReport compress(const View& chunk, ValueSink& values, const ChunkBound& bound,
+                       const Mask& mask, Writer& out) const {
+    const auto size = size_t(chunk.shape.size());
     Writer before, packable;
     Writer& body = lossless.empty() ? out : packable;
-    if (!lossless.empty()) packable.reserve(field.values().size_bytes() / 2);
+    if (!lossless.empty()) packable.reserve(size * sizeof(T) / 2);
     const size_t start = body.size();
     body.extend(kSectionsBefore);  // as many bytes as the empty sections that mostly stand there
-    const auto codes = sink(field.size(), body);
-    ChunkReport report = reduce(chunk, field, bound, mask, before, *codes);
+    const auto codes = sink(size, body);
+    ChunkReport report = reduce(chunk, values, bound, mask, before, *codes);
     body.replace(start, kSectionsBefore, before.bytes());
     if (lossless.empty() && preprocessors.empty())
       for (const size_t bytes : codes->marks()) report.levels.push_back(before.size() + bytes);
@@ -186,18 +188,21 @@ struct Pipeline {
     return report;
   }
 
-  // compress() without the coding: what error would it make?
+  // compress() without the coding, in place: what would come back, with what error?
   ChunkReport measure(Field<T> field, double bound, const Mask& mask) const {
     Writer body;
     NoSink<Code<T>> nowhere;
-    return reduce(view_of(field.data, field.shape), field, bound, mask, body, nowhere);
+    KeptValues values(field.data);
+    return reduce(view_of(field.data, field.shape), values, bound, mask, body, nowhere);
   }
 
   // With a last level above 0, a part of the body will do (ChunkReport::levels), and only every
   // 2^level-th value along all axes is sure to be there.
-  void decompress(ByteView packed, double bound, Field<T> field, size_t last_level = 0) const {
+  void decompress(ByteView packed, double bound, const Shape& shape, ValueSink& values,
+                  size_t last_level = 0) const {
     // No stage makes a chunk larger than this on purpose.
-    const size_t limit = 64 * (field.size() + 1024);
+    const auto size = size_t(shape.size());
+    const size_t limit = 64 * (size + 1024);
     Writer unpacked;
     ByteView bytes = packed;
     for (size_t i = lossless.size(); i-- > 0; bytes = unpacked.bytes()) {
@@ -206,28 +211,39 @@ struct Pipeline {
       unpacked = std::move(next);
     }
     Reader body(bytes);
-    const auto special = read_patches(body, field.size());
+    const auto special = read_patches(body, size);
     std::vector<Reader> sides;
     for (size_t i = 0; i < preprocessors.size(); ++i) sides.emplace_back(body.take_section());
     const Writer notes = take_packed(body, limit);
     Reader side(notes.bytes());
-    const auto exact = read_patches(body, field.size());
+    const auto exact = read_patches(body, size);
     const auto source = [&] {
       if constexpr (sizeof(Code<T>) == 4)
-        return encoder->source32(body, field.size());
+        return encoder->source32(body, size);
       else
-        return encoder->source64(body, field.size());
+        return encoder->source64(body, size);
     }();
+    const auto finish = [&] {
+      body.expect_end();
+      side.expect_end();
+    };
+    if (special.count() == 0 && preprocessors.empty()) {
+      transform->backward(shape, values, inner_bound(bound), *source, exact, side, last_level);
+      return finish();
+    }
+    WholeField<T> whole(values, shape);
+    Field<T> field = whole.field;
     for (size_t i = 0; i < preprocessors.size(); ++i)
       field.shape = preprocessors[i]->inner_shape(field.shape, sides[i]);
-    transform->backward(field, inner_bound(bound), *source, exact, side, last_level);
-    body.expect_end();
-    side.expect_end();
+    KeptValues inner(field.data);
+    transform->backward(field.shape, inner, inner_bound(bound), *source, exact, side, last_level);
+    finish();
     for (size_t i = preprocessors.size(); i-- > 0;) {
       preprocessors[i]->backward(field, sides[i]);
       sides[i].expect_end();
     }
     special.apply(field.values());
+    whole.finish();
   }
 
  private:
@@ -268,13 +284,27 @@ struct Pipeline {
   }
 
   // Everything but the last section of the body, which the sink makes of the codes.
-  ChunkReport reduce(View source, Field<T> field, const ChunkBound& bound, const Mask& mask,
-                     Writer& body, CodeSink<Code<T>>& codes) const {
+  ChunkReport reduce(const View& source, ValueSink& values, const ChunkBound& bound,
+                     const Mask& mask, Writer& body, CodeSink<Code<T>>& codes) const {
     ChunkReport report;
-    if (mask.is_needed || !preprocessors.empty()) {
-      if (!is_in_place(source, field)) gather(source, field.data);
-      source = view_of(field.data, field.shape);
+    const ChunkBound inner(inner_bound(bound.most), bound.each);
+    const auto transformed = [&](const View& from, ValueSink& to, std::span<const u8> special) {
+      Patches<T> exact;
+      Writer side;
+      report.max_error = stated_error<T>(
+          transform->forward(from, to, inner, special, codes, exact, side), inner.most);
+      report.exact = exact.count();
+      put_packed(body, side);
+      put_patches(body, exact);
+    };
+    if (!mask.is_needed && preprocessors.empty()) {
+      put_patches(body, {});
+      transformed(source, values, {});
+      return report;
     }
+    WholeField<T> whole(values, source.shape);
+    Field<T> field = whole.field;
+    if (!is_in_place(source, field)) gather(source, field.data);
     Patches<T> masked;
     std::vector<u8> special = mask.forward(field, masked);
     report.special = masked.count();
@@ -284,21 +314,14 @@ struct Pipeline {
       preprocessors[i]->forward(field, special, sides[i]);
       body.put_section(sides[i].bytes());
     }
-    if (!preprocessors.empty()) source = view_of(field.data, field.shape);
-    Patches<T> exact;
-    Writer side;
-    const ChunkBound inner(inner_bound(bound.most), bound.each);
-    report.max_error = stated_error<T>(
-        transform->forward(source, field, inner, special, codes, exact, side), inner.most);
-    report.exact = exact.count();
-    put_packed(body, side);
-    put_patches(body, exact);
-
+    KeptValues kept(field.data);
+    transformed(view_of(field.data, field.shape), kept, special);
     for (size_t i = preprocessors.size(); i-- > 0;) {
       Reader side(sides[i].bytes());
       preprocessors[i]->backward(field, side);
     }
     masked.apply(field.values());
+    whole.finish();
     return report;
   }
 

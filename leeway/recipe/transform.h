@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "leeway/core/stage.h"
+#include "leeway/core/values.h"
 #include "leeway/recipe/visitors.h"
 
 namespace leeway {
@@ -17,15 +18,16 @@ template <class T>
 class Transform {
  public:
   virtual ~Transform() = default;
-  // Takes the values of `source`, an array of the field's type and shape that may be the field
-  // itself. Leaves in `field` exactly what backward() will give. Returns the largest error.
+  // Takes the values of `source`, an array of T without axes of extent 1 that may be the memory of
+  // the sink. Hands to `values` exactly what backward() will give. Returns the largest error.
   // `special` is empty or says which values do not matter, because the mask will put them back.
-  virtual double forward(const View& source, Field<T> field, const ChunkBound& bound,
+  virtual double forward(const View& source, ValueSink& values, const ChunkBound& bound,
                          std::span<const u8> special, CodeSink<Code<T>>& codes, Patches<T>& exact,
                          Writer& side) const = 0;
   // With a last level above 0, values of finer levels may be left out.
-  virtual void backward(Field<T> field, double bound, CodeSource<Code<T>>& codes,
-                        const Patches<T>& exact, Reader& side, size_t last_level) const = 0;
+  virtual void backward(const Shape& shape, ValueSink& values, double bound,
+                        CodeSource<Code<T>>& codes, const Patches<T>& exact, Reader& side,
+                        size_t last_level) const = 0;
   // How many values a chunk should have; 0: no matter.
   virtual u64 chunk_values() const { return 0; }
   virtual bool predicts_first() const { return false; }
@@ -40,8 +42,8 @@ bool is_in_place(const View& source, Field<T> field) {
 
 // Whether a predictor on integers can work piece by piece.
 template <class P>
-concept PiecewisePredictor = requires(const P p, Field<u32> field) {
-  { p.is_piecewise(field.shape) } -> std::same_as<bool>;
+concept PiecewisePredictor = requires(const P p, const Shape& shape) {
+  { p.is_piecewise(shape) } -> std::same_as<bool>;
 };
 
 // Quantize, then predict on integers. Piece by piece where the predictor can, so that values pass
@@ -52,122 +54,137 @@ class Dual final : public Transform<T> {
   Dual(Q quantizer, P predictor)
       : quantizer_(std::move(quantizer)), predictor_(std::move(predictor)) {}
 
-  double forward(const View& source, Field<T> field, const ChunkBound& bound, std::span<const u8>,
-                 CodeSink<Code<T>>& sink, Patches<T>& exact, Writer& side) const override {
-    Buffer<Code<T>> codes(field.size());
-    Predict predict(predictor_, integers(codes, field.shape), sink, side);
+  double forward(const View& source, ValueSink& values, const ChunkBound& bound,
+                 std::span<const u8>, CodeSink<Code<T>>& sink, Patches<T>& exact,
+                 Writer& side) const override {
+    const Shape& shape = source.shape;
+    Window codes(predictor_, shape);
     const auto grid = quantizer_.template at<T>(bound.most);
     double max_error = 0;
-    size_t done = 0;
+    size_t done = 0, sent = 0;
+    std::optional<size_t> choice;
+    const auto send = [&] {
+      if constexpr (PiecewisePredictor<P>) {
+        if (!codes.is_piecewise() || done < predictor_.values_ahead(shape)) return;
+        if (!choice) choice = predictor_.choose(Field{codes.at(0, done), shape}, side);
+        for (size_t count; sent < done; sent += count) {
+          count = std::min(kMostCodes, done - sent);
+          predictor_.forward_piece(shape, *choice, sent, count, codes.at(sent, count),
+                                   reinterpret_cast<Unsigned*>(sink.room(count)));
+          sink.put(count, nullptr);
+        }
+      }
+    };
+    const auto quantize_part = [&](const Plane<const std::byte>& part) {
+      const size_t first = std::exchange(done, done + part.size());
+      const std::span piece(static_cast<T*>(values.room(part.size() * sizeof(T))), part.size());
+      const std::span to(reinterpret_cast<Code<T>*>(codes.at(first, part.size())), part.size());
+      max_error = std::max(max_error, quantize(grid, part, piece, to, exact, first));
+      values.put(piece.size_bytes());
+      send();
+    };
+    // Each knows the next one, so that it can ask for it in time.
+    std::optional<Plane<const std::byte>> waiting;
     for_each_plane(source, [&](const Plane<const std::byte>& plane) {
       for_each_part(plane, kMostCodes, [&](const Plane<const std::byte>& part) {
-        const size_t first = std::exchange(done, done + part.size());
-        max_error = std::max(
-            max_error, quantize(grid, part, is_in_place(source, field), field.values().first(done),
-                                std::span(codes).first(done), exact, first));
-        predict.up_to(done);
+        if (waiting && waiting->is_like(part)) waiting->next = part.data;
+        if (waiting) quantize_part(*waiting);
+        waiting = part;
       });
     });
-    predict.finish();
+    if (waiting) quantize_part(*waiting);
+    if (!codes.is_piecewise()) {
+      const Field<Unsigned> field{codes.at(0, done), shape};
+      predictor_.forward(field, side);
+      sink.put_all({reinterpret_cast<const Code<T>*>(field.data), done}, {});
+    }
+    sink.finish();
     return max_error;
   }
 
-  void backward(Field<T> field, double bound, CodeSource<Code<T>>& source, const Patches<T>& exact,
-                Reader& side, size_t) const override {
-    Buffer<Code<T>> codes(field.size());
-    const Field<Unsigned> values = integers(codes, field.shape);
+  void backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
+                const Patches<T>& exact, Reader& side, size_t) const override {
+    const auto size = size_t(shape.size());
+    Window codes(predictor_, shape);
     const auto grid = quantizer_.template at<T>(bound);
     const auto for_each_piece = [&](auto&& f) {
-      for (size_t first = 0; first < codes.size(); first += kMostCodes) {
-        const size_t count = std::min(kMostCodes, codes.size() - first);
-        f(first, std::span(codes).subspan(first, count));
+      for (size_t first = 0; first < size; first += kMostCodes) {
+        const size_t count = std::min(kMostCodes, size - first);
+        f(first, count, codes.at(first, count));
       }
     };
-    const auto recover = [&](size_t first, std::span<const Code<T>> piece) {
-      grid.recover(piece, field.values().subspan(first, piece.size()));
+    const auto next = [&](size_t, size_t count, Unsigned* to) {
+      source.next({reinterpret_cast<Code<T>*>(to), count}, nullptr);
     };
-    bool piecewise = false;
+    const auto recover = [&](size_t first, size_t count, const Unsigned* from) {
+      const std::span to(static_cast<T*>(values.room(count * sizeof(T))), count);
+      grid.recover(std::span(reinterpret_cast<const Code<T>*>(from), count), to);
+      exact.apply(to, first);
+      values.put(to.size_bytes());
+    };
+    if (!codes.is_piecewise()) {
+      for_each_piece(next);
+      predictor_.backward(Field<Unsigned>{codes.at(0, size), shape}, side);
+      return for_each_piece(recover);
+    }
     if constexpr (PiecewisePredictor<P>) {
-      piecewise = predictor_.is_piecewise(field.shape);
-      if (piecewise) {
-        const size_t choice = predictor_.chosen(side);
-        for_each_piece([&](size_t first, std::span<Code<T>> piece) {
-          source.next(piece, nullptr);
-          predictor_.backward_piece(values, choice, first, piece.size());
-          recover(first, piece);
-        });
-      }
+      const size_t choice = predictor_.chosen(side);
+      for_each_piece([&](size_t first, size_t count, Unsigned* piece) {
+        next(first, count, piece);
+        predictor_.backward_piece(shape, choice, first, count, piece);
+        recover(first, count, piece);
+      });
     }
-    if (!piecewise) {
-      for_each_piece([&](size_t, std::span<Code<T>> piece) { source.next(piece, nullptr); });
-      predictor_.backward(values, side);
-      for_each_piece(recover);
-    }
-    exact.apply(field.values());
   }
 
  private:
   using Unsigned = std::make_unsigned_t<Code<T>>;
-  static Field<Unsigned> integers(Buffer<Code<T>>& codes, const Shape& shape) {
-    return {reinterpret_cast<Unsigned*>(codes.data()), shape};
-  }
 
-  // A plane of values to the end of `values` and `codes`, from `first` on.
-  static double quantize(const auto& grid, const Plane<const std::byte>& plane, bool in_place,
-                         std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
-                         size_t first) {
-    if (!in_place) {
+  // The integers of a chunk: all, or only the last ones, if the predictor looks no further back.
+  class Window {
+   public:
+    Window(const P& predictor, const Shape& shape) : reach_(size_t(shape.size())) {
+      size_t kept = reach_;
+      if constexpr (PiecewisePredictor<P>) {
+        is_piecewise_ = predictor.is_piecewise(shape);
+        if (is_piecewise_ && predictor.values_ahead(shape) == 0) {
+          reach_ = std::max<size_t>(1, predictor.reach(shape));  // the quantizer looks at one, too
+          kept = std::min(kept, reach_ + 2 * kMostCodes);
+        }
+      }
+      memory_ = Buffer<Unsigned>(kept);
+    }
+    bool is_piecewise() const { return is_piecewise_; }
+    // Where `count` integers from number `first` on stand, or shall stand, behind those before.
+    Unsigned* at(size_t first, size_t count) {
+      if (first + count - begin_ > memory_.size()) {
+        const size_t kept = std::min(reach_, first - begin_);
+        std::memmove(memory_.data(), memory_.data() + (first - begin_ - kept),
+                     kept * sizeof(Unsigned));
+        begin_ = first - kept;
+      }
+      return memory_.data() + (first - begin_);
+    }
+
+   private:
+    Buffer<Unsigned> memory_;
+    size_t reach_, begin_ = 0;
+    bool is_piecewise_ = false;
+  };
+
+  // A plane of values; `values` may be where it stands.
+  static double quantize(const auto& grid, const Plane<const std::byte>& plane, std::span<T> values,
+                         std::span<Code<T>> codes, Patches<T>& exact, size_t first) {
+    if (static_cast<const void*>(values.data()) != plane.data) {
       double max_error = 0;
       if constexpr (requires {
                       grid.quantize_plane(plane, values.data(), codes.data(), max_error);
                     })
-        if (grid.quantize_plane(plane, values.data() + first, codes.data() + first, max_error))
-          return max_error;
-      gather(plane, sizeof(T), reinterpret_cast<std::byte*>(values.data() + first));
+        if (grid.quantize_plane(plane, values.data(), codes.data(), max_error)) return max_error;
+      gather(plane, sizeof(T), reinterpret_cast<std::byte*>(values.data()));
     }
     return grid.quantize(values, codes, exact, first);
   }
-
-  // Hands differences to the encoder as soon as it can.
-  class Predict {
-   public:
-    Predict(const P& predictor, Field<Unsigned> field, CodeSink<Code<T>>& sink, Writer& side)
-        : predictor_(predictor), field_(field), sink_(sink), side_(side) {
-      if constexpr (PiecewisePredictor<P>) piecewise_ = predictor.is_piecewise(field.shape);
-    }
-    void up_to(size_t done) {
-      if constexpr (PiecewisePredictor<P>) {
-        if (!piecewise_ || done < predictor_.values_ahead(field_.shape)) return;
-        while (done - sent_ >= kMostCodes || (done == field_.size() && sent_ < done)) send(done);
-      }
-    }
-    void finish() {
-      if (!piecewise_) {
-        predictor_.forward(field_, side_);
-        sink_.put_all({reinterpret_cast<const Code<T>*>(field_.data), field_.size()}, {});
-      }
-      sink_.finish();
-    }
-
-   private:
-    void send(size_t done) {
-      if constexpr (PiecewisePredictor<P>) {
-        if (!choice_) choice_ = predictor_.choose(field_, side_);
-        const size_t count = std::min(kMostCodes, done - sent_);
-        predictor_.forward_piece(field_, *choice_, sent_, count,
-                                 reinterpret_cast<Unsigned*>(sink_.room(count)));
-        sink_.put(count, nullptr);
-        sent_ += count;
-      }
-    }
-    const P& predictor_;
-    Field<Unsigned> field_;
-    CodeSink<Code<T>>& sink_;
-    Writer& side_;
-    bool piecewise_ = false;
-    size_t sent_ = 0;
-    std::optional<size_t> choice_;
-  };
 
   Q quantizer_;
   P predictor_;
@@ -190,9 +207,11 @@ class Feedback final : public Transform<T> {
         quantizer_(std::move(quantizer)),
         is_by_value_(is_by_value) {}
 
-  double forward(const View& source, Field<T> field, const ChunkBound& bound,
+  double forward(const View& source, ValueSink& values, const ChunkBound& bound,
                  std::span<const u8> special, CodeSink<Code<T>>& sink, Patches<T>& exact,
                  Writer& side) const override {
+    WholeField<T> whole(values, source.shape);
+    const Field<T> field = whole.field;
     Marked marked{bound.most, special};
     if (is_by_value_) {
       marked.classes = BoundClasses::of(bound);
@@ -216,10 +235,13 @@ class Feedback final : public Transform<T> {
     }
     visit.flush();
     sink.finish();
+    whole.finish();
     return visit.max_error;
   }
-  void backward(Field<T> field, double bound, CodeSource<Code<T>>& source, const Patches<T>& exact,
-                Reader& side, size_t last_level) const override {
+  void backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
+                const Patches<T>& exact, Reader& side, size_t last_level) const override {
+    WholeField<T> whole(values, shape);
+    const Field<T> field = whole.field;
     Marked marked{bound, {}};
     if (is_by_value_) {
       marked.classes = BoundClasses::read(side, bound, field.size());
@@ -233,6 +255,7 @@ class Feedback final : public Transform<T> {
       predictor_.walk(field, visit, side);
     else
       predictor_.walk(field, visit);
+    whole.finish();
   }
   u64 chunk_values() const override { return preferred_chunk<P>(0); }
   bool predicts_first() const override { return true; }
@@ -289,32 +312,38 @@ class Walked final : public Transform<T> {
   Walked(Q quantizer, std::unique_ptr<Transform<Code<T>>> walk)
       : quantizer_(std::move(quantizer)), walk_(std::move(walk)) {}
 
-  double forward(const View& source, Field<T> field, const ChunkBound& bound, std::span<const u8>,
-                 CodeSink<Code<T>>& sink, Patches<T>& exact, Writer& side) const override {
-    if (!is_in_place(source, field)) gather(source, field.data);
-    Buffer<Code<T>> codes(field.size());
-    const double max_error =
-        quantizer_.template at<T>(bound.most).quantize(field.values(), std::span(codes), exact);
+  double forward(const View& source, ValueSink& values, const ChunkBound& bound,
+                 std::span<const u8>, CodeSink<Code<T>>& sink, Patches<T>& exact,
+                 Writer& side) const override {
+    WholeField<T> whole(values, source.shape);
+    if (!is_in_place(source, whole.field)) gather(source, whole.field.data);
+    Buffer<Code<T>> codes(whole.field.size());
+    const double max_error = quantizer_.template at<T>(bound.most)
+                                 .quantize(whole.field.values(), std::span(codes), exact);
+    whole.finish();
     Patches<Code<T>> far;  // integers without a code
     Writer notes, patches;
-    const Field<Code<T>> integers{codes.data(), field.shape};
-    walk_->forward(view_of(codes.data(), field.shape), integers, 0, {}, sink, far, notes);
+    KeptValues integers(codes.data());
+    walk_->forward(view_of(codes.data(), source.shape), integers, 0, {}, sink, far, notes);
     if (far.count() > 0) far.write(patches);
     side.put_section(patches.bytes());
     side.put_bytes(notes.bytes());
     return max_error;
   }
-  void backward(Field<T> field, double bound, CodeSource<Code<T>>& source, const Patches<T>& exact,
-                Reader& side, size_t last_level) const override {
-    Buffer<Code<T>> codes(field.size());
+  void backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
+                const Patches<T>& exact, Reader& side, size_t last_level) const override {
+    WholeField<T> whole(values, shape);
+    Buffer<Code<T>> codes(whole.field.size());
     if (last_level > 0) std::ranges::fill(codes, Code<T>(0));  // not all will be there
     Reader patches(side.take_section());
     Patches<Code<T>> far;
-    if (patches.remaining() > 0) far = Patches<Code<T>>::read(patches, field.size());
+    if (patches.remaining() > 0) far = Patches<Code<T>>::read(patches, codes.size());
     patches.expect_end();
-    walk_->backward({codes.data(), field.shape}, 0, source, far, side, last_level);
-    quantizer_.template at<T>(bound).recover(std::span<const Code<T>>(codes), field.values());
-    exact.apply(field.values());
+    KeptValues integers(codes.data());
+    walk_->backward(shape, integers, 0, source, far, side, last_level);
+    quantizer_.template at<T>(bound).recover(std::span<const Code<T>>(codes), whole.field.values());
+    exact.apply(whole.field.values());
+    whole.finish();
   }
   u64 chunk_values() const override { return walk_->chunk_values(); }
 
@@ -333,13 +362,14 @@ struct NoPredictor {
   void backward(auto, Reader&) const {}
   bool is_piecewise(const Shape&) const { return true; }
   size_t values_ahead(const Shape&) const { return 0; }
+  size_t reach(const Shape&) const { return 0; }
   size_t choose(auto, Writer&) const { return 0; }
   size_t chosen(Reader&) const { return 0; }
   template <class I>
-  void forward_piece(Field<I> field, size_t, size_t first, size_t count, I* out) const {
-    std::copy_n(field.data + first, count, out);
+  void forward_piece(const Shape&, size_t, size_t, size_t count, const I* values, I* out) const {
+    std::copy_n(values, count, out);
   }
-  void backward_piece(auto, size_t, size_t, size_t) const {}
+  void backward_piece(const Shape&, size_t, size_t, size_t, auto*) const {}
 };
 
 }  // namespace leeway
