@@ -155,17 +155,12 @@ concept IntegerPredictor = Stage<S> && S::kKind ==
 
 // 3. at<T>(bound) gives the grid of one bound. quantize() finds the code of a value, leaves in the
 //    value exactly what recover() will put there, and says false if no code keeps the bound. The
-//    array form does the same with prediction 0 for values of a chunk from a first one on, whose
-//    codes stand behind those of the values before: values without a code are kept as patches and
-//    get the code before them. It returns the largest error. A grid may also
+//    array form does the same with prediction 0 for values of a chunk from a first one on: values
+//    without a code are kept as patches and get the code before them, that of the value before the
+//    first if need be. It returns the largest error. A grid may also
 //    offer quantize_plane(), which takes values straight from the caller's array, for speed. A
 //    quantizer that works with many grids at a time, for bounds value by value, says kByValue and
 //    names the one it is made of: Grids.
-// The code of the value before the one at `position`, whose code is this one.
-template <class I>
-I code_before(const I* code, size_t position) {
-  return position > 0 ? code[-1] : I(0);
-}
 template <class S, class T>
 concept Quantizer = Stage<S> && S::kKind ==
                     Kind::quantizer&& requires(const S s, T& value, Code<T>& code,
@@ -173,7 +168,7 @@ concept Quantizer = Stage<S> && S::kKind ==
                                                Patches<T>& exact) {
   { s.template at<T>(1.0).quantize(value, Predicted<T>{}, code) } -> std::same_as<bool>;
   { s.template at<T>(1.0).recover(Predicted<T>{}, code) } -> std::same_as<T>;
-  { s.template at<T>(1.0).quantize(values, codes, exact, size_t(0)) } -> std::same_as<double>;
+  { s.template at<T>(1.0).quantize(values, codes, exact, size_t(0), code) } -> std::same_as<double>;
   s.template at<T>(1.0).recover(codes, values);
 };
 

@@ -161,42 +161,31 @@ void unpack_part(const u8* from, size_t rows, size_t k, u16* values) {
   else
     unpack_some(from, rows, k, values);
 }
-// Codes of z, in place.
-void unzigzag_rows(u32* z, size_t rows) {
-  const Lanes d;
-  const auto one = hn::Set(d, 1u);
-  for (size_t i = 0; i < rows * kPackLanes; i += hn::Lanes(d)) {
-    const auto v = hn::LoadU(d, z + i);
-    hn::StoreU(hn::Xor(hn::ShiftRight<1>(v), hn::Sub(hn::Zero(d), hn::And(v, one))), d, z + i);
-  }
-}
-
-// To z where it will be patched, else to codes.
-void unpack_block(const u8* from, size_t rows, size_t k, bool to_codes, u32* HWY_RESTRICT out) {
+void unpack_block(const u8* from, size_t rows, size_t k, u32* HWY_RESTRICT codes) {
   const Lanes d;
   const hn::Rebind<u16, Lanes> dh;
   alignas(64) u16 low[kPackBlock], high[kPackBlock];
   unpack_part(from, rows, std::min<size_t>(k, 16), low);
   if (k > 16) unpack_part(from + part_bytes(rows, 16), rows, k - 16, high);
-  const size_t n = rows * kPackLanes;
-  if (to_codes && k <= 16) {  // codes of 16 bits, too
+  if (k <= 16) {  // codes of 16 bits, too
     const hn::RebindToSigned<Lanes> di;
     const hn::RebindToSigned<decltype(dh)> dhi;
     const auto one = hn::Set(dh, u16(1));
-    for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+    for (size_t i = 0; i < rows * kPackLanes; i += hn::Lanes(d)) {
       const auto z = hn::LoadU(dh, low + i);
       const auto sign = hn::Sub(hn::Zero(dh), hn::And(z, one));
       const auto code = hn::BitCast(dhi, hn::Xor(hn::ShiftRight<1>(z), sign));
-      hn::StoreU(hn::BitCast(d, hn::PromoteTo(di, code)), d, out + i);
+      hn::StoreU(hn::BitCast(d, hn::PromoteTo(di, code)), d, codes + i);
     }
     return;
   }
-  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
-    auto z = hn::PromoteTo(d, hn::LoadU(dh, low + i));
-    if (k > 16) z = hn::Or(z, hn::ShiftLeft<16>(hn::PromoteTo(d, hn::LoadU(dh, high + i))));
-    hn::StoreU(z, d, out + i);
+  const auto one = hn::Set(d, 1u);
+  for (size_t i = 0; i < rows * kPackLanes; i += hn::Lanes(d)) {
+    const auto z = hn::Or(hn::PromoteTo(d, hn::LoadU(dh, low + i)),
+                          hn::ShiftLeft<16>(hn::PromoteTo(d, hn::LoadU(dh, high + i))));
+    const auto sign = hn::Sub(hn::Zero(d), hn::And(z, one));
+    hn::StoreU(hn::Xor(hn::ShiftRight<1>(z), sign), d, codes + i);
   }
-  if (to_codes) unzigzag_rows(out, rows);
 }
 
 // zigzag of n codes, filled up with zeros. `tops` gets the "or" of every lane of both halves of
@@ -261,6 +250,20 @@ HWY_INLINE u64 find_wider(const u32* values, size_t n, size_t k) {
   return wider;
 }
 
+// How many of them there are.
+HWY_INLINE size_t count_wider(const u32* values, size_t n, size_t k) {
+  const Lanes d;
+  const hn::RebindToSigned<Lanes> di;
+  const auto sign = hn::Set(d, u32(1) << 31);
+  const auto limit = hn::BitCast(di, hn::Xor(hn::Set(d, low_bits(k)), sign));
+  size_t count = 0;
+  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto value = hn::BitCast(di, hn::Xor(hn::LoadU(d, values + i), sign));
+    count += hn::CountTrue(di, hn::Gt(value, limit));
+  }
+  return count;
+}
+
 struct Choice {
   size_t width, high_bytes = 0, patches = 0;
   std::array<u64, kPackBlock / 64> wider{};  // a bit for each patched value
@@ -279,7 +282,7 @@ Choice choose_width(const Block& block) {
   const size_t widest = best.width;
   size_t best_bytes = pack_bytes(block.rows, widest);
   for (size_t width = widest; width-- > 0;) {
-    const auto groups = size_t(std::popcount(find_wider(block.tops, 2 * kPackLanes, width)));
+    const size_t groups = count_wider(block.tops, 2 * kPackLanes, width);
     if (groups >= kGuess.size()) break;
     const size_t high_bytes = (widest - width + 7) / 8;
     const size_t bytes = pack_bytes(block.rows, width) + 2 + kGuess[groups] * (1 + high_bytes);
@@ -342,11 +345,11 @@ u8* encode(const I* codes, size_t n, u8* to) {
   return to;
 }
 
-void unpack(const u8* from, size_t rows, size_t k, bool to_codes, u32* out) {
+void unpack(const u8* from, size_t rows, size_t k, u32* codes) {
   if (k == 0)
-    std::memset(out, 0, rows * kPackLanes * sizeof(u32));
+    std::memset(codes, 0, rows * kPackLanes * sizeof(u32));
   else
-    unpack_block(from, rows, k, to_codes, out);
+    unpack_block(from, rows, k, codes);
 }
 
 u8* encode_32(const i32* codes, size_t n, u8* to) { return encode(codes, n, to); }
@@ -362,7 +365,6 @@ namespace {
 HWY_EXPORT(encode_32);
 HWY_EXPORT(encode_64);
 HWY_EXPORT(unpack);
-HWY_EXPORT(unzigzag_rows);
 
 u8* encode_blocks(const i32* codes, size_t n, u8* to) {
   return HWY_DYNAMIC_DISPATCH(encode_32)(codes, n, to);
@@ -405,15 +407,10 @@ PatchList read_patches(Reader& in, size_t n, size_t width) {
   return patches;
 }
 
-// Adds the high bits to the z that were cut.
-void apply(const PatchList& patches, size_t width, u32* z) {
-  for (size_t i = 0; i < patches.positions.size(); ++i) {
-    u32 high = 0;
-    for (size_t k = patches.high_bytes; k-- > 0;)
-      high = high << 8 | patches.highs[i * patches.high_bytes + k];
-    if (high == 0 || (width > 0 && high >> (32 - width) != 0)) fail_corrupt("impossible patch");
-    z[patches.positions[i]] |= high << width;
-  }
+// The code that has these high bits, too.
+i32 with_high_bits(i32 code, u32 high, size_t width) {
+  if (high == 0 || (width > 0 && high >> (32 - width) != 0)) fail_corrupt("impossible patch");
+  return unzigzag(zigzag(code) | high << width);
 }
 
 // The next block, of n codes.
@@ -434,11 +431,13 @@ void decode_block(Reader& in, I* codes, size_t n) {
   std::array<u32, kPackBlock> block;
   const bool direct = sizeof(I) == 4 && n == kPackBlock;
   u32* const to = direct ? reinterpret_cast<u32*>(codes) : block.data();
-  const bool patched = !patches.positions.empty();
-  HWY_DYNAMIC_DISPATCH(unpack)(words.data(), rows, width, !patched, to);
-  if (patched) {
-    apply(patches, width, to);
-    HWY_DYNAMIC_DISPATCH(unzigzag_rows)(to, rows);
+  HWY_DYNAMIC_DISPATCH(unpack)(words.data(), rows, width, to);
+  for (size_t i = 0; i < patches.positions.size(); ++i) {
+    u32 high = 0;
+    for (size_t k = patches.high_bytes; k-- > 0;)
+      high = high << 8 | patches.highs[i * patches.high_bytes + k];
+    u32& code = to[patches.positions[i]];
+    code = u32(with_high_bits(i32(code), high, width));
   }
   if (!direct)
     for (size_t i = 0; i < n; ++i) codes[i] = I(i32(block[i]));

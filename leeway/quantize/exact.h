@@ -36,7 +36,8 @@ struct ExactGrid {
   T recover(Predicted<T> p, Code<T> q) const {
     return value_of(Signed(Bits<Code<T>>(q) + Bits<Code<T>>(order_of(nearest(p)))));
   }
-  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>&, size_t = 0) const {
+  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>&, size_t = 0,
+                  Code<T> = 0) const {
     for (size_t i = 0; i < values.size(); ++i) codes[i] = order_of(values[i]);
     return 0;
   }

@@ -41,6 +41,9 @@ size_t quantize_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_R
   return i;
 }
 
+// Codes are written to the second cache; lines are fetched so many codes before.
+constexpr size_t kLinesAhead = 128;
+
 template <class T>
 bool quantize_plane(const LinearGrid<T>& grid, const Plane<const std::byte>& plane, T* x,
                     Code<T>* q, double& max_error) {
@@ -72,6 +75,7 @@ bool quantize_plane(const LinearGrid<T>& grid, const Plane<const std::byte>& pla
     size_t i = 0;
     for (; i + 2 * lanes <= length; i += 2 * lanes) {
       prefetch(ahead + i, 2 * lanes * sizeof(T));
+      prefetch<true>(q + i + kLinesAhead, 2 * lanes * sizeof(T));
       one(from + i, x + i, q + i);
       one(from + i + lanes, x + i + lanes, q + i + lanes);
     }

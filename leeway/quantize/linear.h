@@ -180,7 +180,7 @@ struct LinearGrid<T> {
   }
 
   double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
-                  size_t first = 0) const {
+                  size_t first = 0, Code<T> before = 0) const {
     double max_error = 0;
     for (size_t i = 0; i < values.size();) {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
@@ -192,7 +192,7 @@ struct LinearGrid<T> {
           max_error = std::max(max_error, rounded_error(x, values[i]));
         } else {
           exact.add(first + i, x);
-          codes[i] = code_before(codes.data() + i, first + i);
+          codes[i] = i > 0 ? codes[i - 1] : before;
         }
       }
     }
@@ -268,7 +268,7 @@ struct LinearGrid<T> {
   }
 
   double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
-                  size_t first = 0) const {
+                  size_t first = 0, Code<T> before = 0) const {
     u64 max_error = 0;
     for (size_t i = 0; i < values.size(); ++i) {
       const T x = values[i];
@@ -278,7 +278,7 @@ struct LinearGrid<T> {
         max_error = std::max(max_error, distance(x, values[i]));
       } else {
         exact.add(first + i, x);
-        codes[i] = code_before(codes.data() + i, first + i);
+        codes[i] = i > 0 ? codes[i - 1] : before;
       }
     }
     return double(max_error);

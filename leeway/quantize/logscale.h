@@ -40,8 +40,8 @@ class LogscaleGrid {
     return true;
   }
   double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
-                  size_t first = 0) const {
-    return quantize_one_by_one(*this, values, codes, exact, first);
+                  size_t first = 0, Code<T> before = 0) const {
+    return quantize_one_by_one(*this, values, codes, exact, first, before);
   }
   void recover(std::span<const Code<T>> codes, std::span<T> values) const {
     recover_one_by_one(*this, codes, values);

@@ -11,7 +11,7 @@ namespace leeway {
 
 template <class T, class Grid>
 double quantize_one_by_one(const Grid& grid, std::span<T> values, std::span<Code<T>> codes,
-                           Patches<T>& exact, size_t first) {
+                           Patches<T>& exact, size_t first, Code<T> before) {
   double max_error = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     const T x = values[i];
@@ -19,8 +19,9 @@ double quantize_one_by_one(const Grid& grid, std::span<T> values, std::span<Code
       max_error = std::max(max_error, rounded_error(x, values[i]));
     } else {
       exact.add(first + i, x);
-      codes[i] = code_before(codes.data() + i, first + i);
+      codes[i] = before;
     }
+    before = codes[i];
   }
   return max_error;
 }

@@ -47,15 +47,16 @@ class TruncateGrid {
   T recover(Predicted<T>, Code<T> q) const { return recover(q); }
 
   double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
-                  size_t first = 0) const {
+                  size_t first = 0, Code<T> before = 0) const {
     double max_error = 0;
     for (size_t i = 0; i < values.size();) {
       if constexpr (std::is_floating_point_v<T>)
         i += kernel::truncate(*this, values.data() + i, values.data() + i, values.data() + i,
                               values.size() - i, codes.data() + i, max_error);
       const size_t n = std::min(values.size() - i, kStretch);
-      max_error = std::max(max_error, quantize_one_by_one(*this, values.subspan(i, n),
-                                                          codes.subspan(i, n), exact, first + i));
+      max_error =
+          std::max(max_error, quantize_one_by_one(*this, values.subspan(i, n), codes.subspan(i, n),
+                                                  exact, first + i, i > 0 ? codes[i - 1] : before));
       i += n;
     }
     return max_error;

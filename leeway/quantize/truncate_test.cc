@@ -75,7 +75,7 @@ void check_arrays() {
       Patches<T> exact, expected_exact;
       const double error = grid.quantize(std::span(whole), std::span(codes), exact);
       const double expected_error = quantize_one_by_one(
-          grid, std::span(expected), std::span(expected_codes), expected_exact, 0);
+          grid, std::span(expected), std::span(expected_codes), expected_exact, 0, 0);
       EXPECT_EQ(error, expected_error);
       EXPECT_EQ(codes, expected_codes);
       EXPECT_EQ(exact.count(), expected_exact.count());

@@ -46,6 +46,21 @@ concept PiecewisePredictor = requires(const P p, const Shape& shape) {
   { p.is_piecewise(shape) } -> std::same_as<bool>;
 };
 
+// The predictor that is not there: every value is predicted as 0.
+struct NoPredictor {
+  static constexpr std::string_view kName = "none";
+  static constexpr std::string_view kAbout = "no prediction";
+  static constexpr Kind kKind = Kind::predictor;
+  NoParams params;
+  void forward(auto, Writer&) const {}
+  void backward(auto, Reader&) const {}
+  bool is_piecewise(const Shape&) const { return true; }
+  size_t values_ahead(const Shape&) const { return 0; }
+  size_t reach(const Shape&) const { return 0; }
+  size_t chosen(Reader&) const { return 0; }
+  void backward_piece(const Shape&, size_t, size_t, size_t, auto*) const {}
+};
+
 // Quantize, then predict on integers. Piece by piece where the predictor can, so that values pass
 // through all stages while they are in the first cache.
 template <class T, class Q, class P>
@@ -61,10 +76,11 @@ class Dual final : public Transform<T> {
     Window codes(predictor_, shape);
     const auto grid = quantizer_.template at<T>(bound.most);
     double max_error = 0;
+    Code<T> last = 0;
     size_t done = 0, sent = 0;
     std::optional<size_t> choice;
-    const auto send = [&] {
-      if constexpr (PiecewisePredictor<P>) {
+    [[maybe_unused]] const auto send = [&] {
+      if constexpr (PiecewisePredictor<P> && !kAsTheyAre) {
         if (!codes.is_piecewise() || done < predictor_.values_ahead(shape)) return;
         if (!choice) choice = predictor_.choose(Field{codes.at(0, done), shape}, side);
         for (size_t count; sent < done; sent += count) {
@@ -78,10 +94,16 @@ class Dual final : public Transform<T> {
     const auto quantize_part = [&](const Plane<const std::byte>& part) {
       const size_t first = std::exchange(done, done + part.size());
       const std::span piece(static_cast<T*>(values.room(part.size() * sizeof(T))), part.size());
-      const std::span to(reinterpret_cast<Code<T>*>(codes.at(first, part.size())), part.size());
-      max_error = std::max(max_error, quantize(grid, part, piece, to, exact, first));
+      const std::span to(kAsTheyAre ? sink.room(part.size())
+                                    : reinterpret_cast<Code<T>*>(codes.at(first, part.size())),
+                         part.size());
+      max_error = std::max(max_error, quantize(grid, part, piece, to, exact, first, last));
+      last = to.back();
       values.put(piece.size_bytes());
-      send();
+      if constexpr (kAsTheyAre)
+        sink.put(part.size(), nullptr);
+      else
+        send();
     };
     // Each knows the next one, so that it can ask for it in time.
     std::optional<Plane<const std::byte>> waiting;
@@ -139,6 +161,8 @@ class Dual final : public Transform<T> {
 
  private:
   using Unsigned = std::make_unsigned_t<Code<T>>;
+  // Codes go straight to the encoder.
+  static constexpr bool kAsTheyAre = std::is_same_v<P, NoPredictor>;
 
   // The integers of a chunk: all, or only the last ones, if the predictor looks no further back.
   class Window {
@@ -148,7 +172,7 @@ class Dual final : public Transform<T> {
       if constexpr (PiecewisePredictor<P>) {
         is_piecewise_ = predictor.is_piecewise(shape);
         if (is_piecewise_ && predictor.values_ahead(shape) == 0) {
-          reach_ = std::max<size_t>(1, predictor.reach(shape));  // the quantizer looks at one, too
+          reach_ = predictor.reach(shape);
           kept = std::min(kept, reach_ + 2 * kMostCodes);
         }
       }
@@ -174,7 +198,8 @@ class Dual final : public Transform<T> {
 
   // A plane of values; `values` may be where it stands.
   static double quantize(const auto& grid, const Plane<const std::byte>& plane, std::span<T> values,
-                         std::span<Code<T>> codes, Patches<T>& exact, size_t first) {
+                         std::span<Code<T>> codes, Patches<T>& exact, size_t first,
+                         Code<T> before) {
     if (static_cast<const void*>(values.data()) != plane.data) {
       double max_error = 0;
       if constexpr (requires {
@@ -183,7 +208,7 @@ class Dual final : public Transform<T> {
         if (grid.quantize_plane(plane, values.data(), codes.data(), max_error)) return max_error;
       gather(plane, sizeof(T), reinterpret_cast<std::byte*>(values.data()));
     }
-    return grid.quantize(values, codes, exact, first);
+    return grid.quantize(values, codes, exact, first, before);
   }
 
   Q quantizer_;
@@ -350,26 +375,6 @@ class Walked final : public Transform<T> {
  private:
   Q quantizer_;
   std::unique_ptr<Transform<Code<T>>> walk_;
-};
-
-// The predictor that is not there: every value is predicted as 0.
-struct NoPredictor {
-  static constexpr std::string_view kName = "none";
-  static constexpr std::string_view kAbout = "no prediction";
-  static constexpr Kind kKind = Kind::predictor;
-  NoParams params;
-  void forward(auto, Writer&) const {}
-  void backward(auto, Reader&) const {}
-  bool is_piecewise(const Shape&) const { return true; }
-  size_t values_ahead(const Shape&) const { return 0; }
-  size_t reach(const Shape&) const { return 0; }
-  size_t choose(auto, Writer&) const { return 0; }
-  size_t chosen(Reader&) const { return 0; }
-  template <class I>
-  void forward_piece(const Shape&, size_t, size_t, size_t count, const I* values, I* out) const {
-    std::copy_n(values, count, out);
-  }
-  void backward_piece(const Shape&, size_t, size_t, size_t, auto*) const {}
 };
 
 }  // namespace leeway
