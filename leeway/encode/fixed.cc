@@ -52,20 +52,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
-// Bit planes of 32 magnitudes, four bytes each at distance `step`: code 0 in the high bit of the
-// first byte.
-void put_planes(const u32* magnitudes, size_t planes, size_t step, u8* to) {
+// The low `planes` bits of 32 bytes as bit planes, four bytes each at distance `step`: that of byte
+// 0 in the high bit of the first. If `without_first`, byte 0 counts as 0.
+void put_planes(const u8* bytes, bool without_first, size_t planes, size_t step, u8* to) {
   for (size_t plane = 0; plane < planes; ++plane, to += step)
     for (size_t byte = 0; byte < 4; ++byte) {
       u32 bits = 0;
-      for (size_t i = 0; i < 8; ++i) bits = bits << 1 | (magnitudes[8 * byte + i] >> plane & 1);
+      for (size_t i = 8 * byte; i < 8 * byte + 8; ++i)
+        bits = bits << 1 | (without_first && i == 0 ? 0 : bytes[i] >> plane & 1);
       to[byte] = u8(bits);
     }
-}
-void put_signs(const i32* codes, u8* to) {
-  u32 negative[kFixedGroup];
-  for (size_t i = 0; i < kFixedGroup; ++i) negative[i] = codes[i] < 0;
-  put_planes(negative, 1, 4, to);
 }
 void get_planes(const u8* from, size_t planes, size_t step, u32* magnitudes) {
   for (size_t i = 0; i < kFixedGroup; ++i) magnitudes[i] = 0;
@@ -82,6 +78,7 @@ void get_signs(const u8* from, i8* signs) {
 
 using ByteLanes = hn::CappedTag<u8, kFixedGroup>;
 using ByteVec = hn::Vec<ByteLanes>;
+alignas(32) constexpr u8 kFirstByte[kFixedGroup] = {0xff};
 
 // The highest bit of every lane as a plane, four bytes. The mask of a vector has lane 0 in its low
 // bit, a plane in the high one of a byte: lanes must come reversed by eight.
@@ -97,45 +94,25 @@ HWY_INLINE ByteVec reversed_by_eight(ByteVec v) {
   return hn::TableLookupBytes(v, hn::LoadDup128(ByteLanes(), kOrder));
 }
 
-// Bit planes of 32 magnitudes at distance `step`. Eight planes are one byte of every magnitude.
-HWY_INLINE void put_planes(const u32* HWY_RESTRICT magnitudes, size_t planes, size_t step,
-                           u8* HWY_RESTRICT to) {
+HWY_INLINE void put_planes(const u8* HWY_RESTRICT bytes, bool without_first, size_t planes,
+                           size_t step, u8* HWY_RESTRICT to) {
   const ByteLanes d;
   const hn::Repartition<u16, ByteLanes> d16;
-  alignas(32) u8 bytes[kFixedGroup];
-  for (size_t low = 0; low < planes; low += 8) {
-    for (size_t i = 0; i < kFixedGroup; ++i) bytes[i] = u8(magnitudes[i] >> low);
-    const size_t count = std::min<size_t>(8, planes - low);
-    for (size_t lane = 0; lane < kFixedGroup; lane += hn::Lanes(d)) {
-      auto v = reversed_by_eight(hn::LoadU(d, bytes + lane));
-      // What crosses from a byte into the next one stays below the bits that are used.
-      v = hn::BitCast(d, hn::ShiftLeftSame(hn::BitCast(d16, v), int(8 - count)));
-      for (size_t plane = count; plane-- > 0; v = hn::Add(v, v))
-        put_high_bits(v, to + (low + plane) * step + lane / 8);
-    }
+  for (size_t lane = 0; lane < kFixedGroup; lane += hn::Lanes(d)) {
+    auto v = hn::LoadU(d, bytes + lane);
+    if (without_first && lane == 0) v = hn::AndNot(hn::LoadU(d, kFirstByte), v);
+    v = reversed_by_eight(v);
+    // What crosses from a byte into the next one stays below the bits that are used.
+    v = hn::BitCast(d, hn::ShiftLeftSame(hn::BitCast(d16, v), int(8 - planes)));
+    for (size_t plane = planes; plane-- > 0; v = hn::Add(v, v))
+      put_high_bits(v, to + plane * step + lane / 8);
   }
 }
-HWY_INLINE void put_signs(const i32* HWY_RESTRICT codes, u8* HWY_RESTRICT to) {
-  const ByteLanes d;
-  alignas(32) u8 bytes[kFixedGroup];
-  for (size_t i = 0; i < kFixedGroup; ++i) bytes[i] = u8(u32(codes[i]) >> 24);
-  for (size_t lane = 0; lane < kFixedGroup; lane += hn::Lanes(d))
-    put_high_bits(reversed_by_eight(hn::LoadU(d, bytes + lane)), to + lane / 8);
-}
 
-// All bits set in the lanes, from `lane` on, whose bit of the plane is set.
+// -1 in the lanes, from `lane` on, whose bit of the plane is set; lanes reversed by eight.
 HWY_INLINE ByteVec spread_plane(const u8* plane, size_t lane) {
   const ByteLanes d;
-  const hn::Repartition<u32, ByteLanes> d32;
-  alignas(16) static constexpr u8 kBit[16] = {128, 64, 32, 16, 8, 4, 2, 1,
-                                              128, 64, 32, 16, 8, 4, 2, 1};
-  alignas(32) static constexpr u8 kByte[32] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1,
-                                               2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3};
-  u32 four;
-  std::memcpy(&four, plane, 4);
-  const auto bytes =
-      hn::TableLookupBytes(hn::BitCast(d, hn::Set(d32, four)), hn::LoadU(d, kByte + lane));
-  return hn::VecFromMask(d, hn::TestBit(bytes, hn::LoadDup128(d, kBit)));
+  return hn::VecFromMask(d, hn::LoadMaskBits(d, plane + lane / 8));
 }
 HWY_INLINE void get_planes(const u8* HWY_RESTRICT from, size_t planes, size_t step,
                            u32* HWY_RESTRICT magnitudes) {
@@ -148,7 +125,7 @@ HWY_INLINE void get_planes(const u8* HWY_RESTRICT from, size_t planes, size_t st
       auto v = hn::Zero(d);
       for (size_t plane = count; plane-- > 0;)
         v = hn::Sub(hn::Add(v, v), spread_plane(from + (low + plane) * step, lane));
-      hn::StoreU(v, d, bytes + lane);
+      hn::StoreU(reversed_by_eight(v), d, bytes + lane);
     }
     if (low == 0)
       for (size_t i = 0; i < kFixedGroup; ++i) magnitudes[i] = bytes[i];
@@ -160,39 +137,85 @@ HWY_INLINE void get_planes(const u8* HWY_RESTRICT from, size_t planes, size_t st
 HWY_INLINE void get_signs(const u8* from, i8* signs) {
   const ByteLanes d;
   for (size_t lane = 0; lane < kFixedGroup; lane += hn::Lanes(d))
-    hn::StoreU(spread_plane(from, lane), d, reinterpret_cast<u8*>(signs) + lane);
+    hn::StoreU(reversed_by_eight(spread_plane(from, lane)), d, reinterpret_cast<u8*>(signs) + lane);
 }
 
 #endif
 
-// Whole blocks of one or two groups; returns the bytes of the bodies.
+// What many blocks are made of, by bytes of the same weight, for all of them before any is packed:
+// simple loops, and nothing is read right behind its being written.
+struct Pieces {
+  alignas(64) u8 bytes[4][kMostCodes];  // of the magnitudes, the lowest first
+  alignas(64) u8 signs[kMostCodes];     // 0 or 1
+  u32 firsts[kMostCodes / kFixedGroup], others[kMostCodes / kFixedGroup];  // of every block
+};
+
 template <size_t block>
-HWY_INLINE size_t encode_blocks_of(const Fixed::Params& params, const i32* HWY_RESTRICT codes,
-                                   size_t count, u8* HWY_RESTRICT heads, u8* HWY_RESTRICT bodies) {
-  constexpr size_t plane = block / 8;
-  u8* to = bodies;
-  for (size_t first = 0; first < count; first += block, heads += params.head) {
-    alignas(32) u32 magnitudes[block], all = 0;
+HWY_INLINE void split(const i32* HWY_RESTRICT codes, size_t count, Pieces& pieces) {
+  alignas(64) static constexpr std::array<u32, block> kNotFirst = [] {
+    std::array<u32, block> mask;
+    mask.fill(~u32(0));
+    mask[0] = 0;
+    return mask;
+  }();
+  u32 all = 0;
+  for (size_t first = 0; first < count; first += block) {
+    u32 some = 0;
     for (size_t i = 0; i < block; ++i) {
-      const u32 sign = u32(codes[first + i] >> 31);
-      magnitudes[i] = (u32(codes[first + i]) ^ sign) - sign;
+      const i32 code = codes[first + i];
+      const u32 sign = u32(code >> 31), magnitude = (u32(code) ^ sign) - sign;
+      some |= magnitude & kNotFirst[i];
+      pieces.signs[first + i] = u8(sign & 1);
+      pieces.bytes[0][first + i] = u8(magnitude);
+      pieces.bytes[1][first + i] = u8(magnitude >> 8);
     }
-    for (size_t i = 1; i < block; ++i) all |= magnitudes[i];
-    const FixedHead head = choose_fixed(params, magnitudes[0], all);
+    const u32 sign = u32(codes[first] >> 31);
+    pieces.firsts[first / block] = (u32(codes[first]) ^ sign) - sign;
+    pieces.others[first / block] = some;
+    all |= pieces.firsts[first / block] | some;
+  }
+  if (all <= 0xffff) return;
+  for (size_t i = 0; i < count; ++i) {
+    const u32 sign = u32(codes[i] >> 31), magnitude = (u32(codes[i]) ^ sign) - sign;
+    pieces.bytes[2][i] = u8(magnitude >> 16);
+    pieces.bytes[3][i] = u8(magnitude >> 24);
+  }
+}
+
+// Whole blocks of one or two groups, at most kMostCodes codes; returns the end of the bodies.
+template <size_t block>
+HWY_INLINE u8* encode_piece(const Fixed::Params& params, const i32* HWY_RESTRICT codes,
+                            size_t count, u8* HWY_RESTRICT heads, u8* HWY_RESTRICT to) {
+  constexpr size_t plane = block / 8;
+  Pieces pieces;
+  split<block>(codes, count, pieces);
+  for (size_t first = 0; first < count; first += block, heads += params.head) {
+    const u32 magnitude = pieces.firsts[first / block];
+    const FixedHead head = choose_fixed(params, magnitude, pieces.others[first / block]);
     heads[0] = head.byte();
     for (i32 k = 1; k < params.head; ++k) heads[k] = 0;
     if (head.body_bytes(plane) == 0) continue;
-    if (head.outlier_bytes) {
-      std::memcpy(to, magnitudes, 4);  // the bytes too many are written again
-      magnitudes[0] = 0;
-      to += head.outlier_bytes;
-    }
+    std::memcpy(to, &magnitude, 4);  // the bytes too many are written again
+    to += head.outlier_bytes;
     for (size_t i = 0; i < block; i += kFixedGroup) {
-      put_signs(codes + first + i, to + i / 8);
-      put_planes(magnitudes + i, head.planes, plane, to + plane + i / 8);
+      const bool without_first = i == 0 && head.outlier_bytes > 0;
+      u8* const group = to + i / 8;
+      put_planes(pieces.signs + first + i, false, 1, plane, group);
+      for (size_t low = 0; low < head.planes; low += 8)
+        put_planes(pieces.bytes[low / 8] + first + i, without_first,
+                   std::min<size_t>(8, head.planes - low), plane, group + (1 + low) * plane);
     }
     to += (1 + head.planes) * plane;
   }
+  return to;
+}
+template <size_t block>
+HWY_INLINE size_t encode_blocks_of(const Fixed::Params& params, const i32* codes, size_t count,
+                                   u8* heads, u8* bodies) {
+  u8* to = bodies;
+  for (size_t first = 0; first < count; first += kMostCodes)
+    to = encode_piece<block>(params, codes + first, std::min(kMostCodes, count - first),
+                             heads + first / block * size_t(params.head), to);
   return size_t(to - bodies);
 }
 
@@ -215,9 +238,12 @@ HWY_INLINE void decode_blocks_of(const Fixed::Params& params, const u8* HWY_REST
       i8 signs[kFixedGroup];
       get_signs(bodies + i / 8, signs);
       get_planes(bodies + plane + i / 8, head.planes, plane, magnitudes);
-      if (i == 0) magnitudes[0] |= outlier;
       for (size_t k = 0; k < kFixedGroup; ++k)
         codes[first + i + k] = i32((magnitudes[k] ^ u32(i32(signs[k]))) - u32(i32(signs[k])));
+    }
+    if (head.outlier_bytes) {
+      const u32 sign = 0 - u32(bodies[0] >> 7);
+      codes[first] = i32((outlier ^ sign) - sign);
     }
     bodies += (1 + head.planes) * plane;
   }

@@ -173,7 +173,7 @@ class Dual final : public Transform<T> {
         is_piecewise_ = predictor.is_piecewise(shape);
         if (is_piecewise_ && predictor.values_ahead(shape) == 0) {
           reach_ = predictor.reach(shape);
-          kept = std::min(kept, reach_ + 2 * kMostCodes);
+          kept = std::min(kept, 8 * reach_ + 2 * kMostCodes);  // seldom moved
         }
       }
       memory_ = Buffer<Unsigned>(kept);
