@@ -251,8 +251,7 @@ class BlockWalk {
         numbers = found;
         return method;
       }
-      for (size_t i = 0; i < size; ++i) fitted_[i] -= numbers_of_block_[i];
-      const i64 estimate = cost(0) + bits(kNumberBits * i64(polynomial(method).terms()));
+      const i64 estimate = polynomial_cost() + bits(kNumberBits * i64(polynomial(method).terms()));
       if (best_polynomial == lorenzo1 || estimate < least_polynomial) {
         best_polynomial = method;
         least_polynomial = estimate;
@@ -317,16 +316,15 @@ class BlockWalk {
     return false;
   }
 
-  // About how many bits the differences in fitted_ cost, in parts of 2^-kMantissa: the logarithms
+  // About how many bits differences cost, in parts of 2^-kMantissa: the logarithms
   // of `noise` + 2 |d| / step. The bits of a number are its logarithm, nearly; several numbers are
   // multiplied first.
   using Bits = std::conditional_t<sizeof(C) == 4, u32, u64>;
   static constexpr int kMantissa = 16;
-  i64 cost(double noise) const {
+  i64 cost(const C* differences, size_t size, double noise) const {
     constexpr size_t kLanes = 8, kDeep = 6;
     const C inverse = C(2 / visit_.step()), least = C(1 + noise);
     const auto term = [&](C d) { return std::min(least + std::abs(d) * inverse, C(0x1p20)); };
-    const size_t size = block_size();
     i64 sum = 0;
     const auto add = [&](C product) {
       constexpr int kDropped = (sizeof(C) == 4 ? 23 : 52) - kMantissa;
@@ -337,21 +335,47 @@ class BlockWalk {
       std::array<C, kLanes> products;
       products.fill(1);
       for (size_t k = 0; k < kDeep; ++k)
-        for (size_t j = 0; j < kLanes; ++j) products[j] *= term(fitted_[i + k * kLanes + j]);
+        for (size_t j = 0; j < kLanes; ++j) products[j] *= term(differences[i + k * kLanes + j]);
       for (const C product : products) add(product);
     }
-    for (; i < size; ++i) add(term(fitted_[i]));
+    for (; i < size; ++i) add(term(differences[i]));
     return sum;
   }
   static constexpr i64 bits(i64 count) { return count << kMantissa; }
 
+  // Costs are estimated from every fourth row, where there are many.
+  bool is_looked_at(const std::array<size_t, 3>& place) const {
+    constexpr size_t kMany = 16;
+    return block_[0] * block_[1] * block_[2] < kMany || (place[0] + place[1] + place[2]) % 4 == 0;
+  }
+  // Of the rows looked at, as if all were like them.
+  i64 cost_of_all(const C* end, double noise) const {
+    const auto count = size_t(end - differences_.data());
+    const double whole = double(block_size()) / double(count);
+    return i64(double(cost(differences_.data(), count, noise)) * whole);
+  }
+  i64 polynomial_cost() {
+    C* difference = differences_.data();
+    const C *fitted = fitted_.data(), *number = numbers_of_block_.data();
+    for_each_row([&](T*, const auto& place) {
+      if (is_looked_at(place)) {
+        for (size_t i = 0; i < block_[3]; ++i) difference[i] = fitted[i] - number[i];
+        difference += block_[3];
+      }
+      fitted += block_[3];
+      number += block_[3];
+      return true;
+    });
+    return cost_of_all(difference, 0);
+  }
   // From original neighbours in the block, as reconstructed ones are not there yet: differences
   // will be off by the errors of the neighbours.
   template <int order>
   i64 lorenzo_cost() {
     static constexpr double kNoise[2][4] = {{0.3, 0.5, 0.73, 1.5}, {0.65, 1.7, 4.1, 12}};
-    C* difference = fitted_.data();
+    C* difference = differences_.data();
     for_each_row([&](T* row, const auto& place) {
+      if (!is_looked_at(place)) return true;
       return for_each_prediction<order>(row, place, [&](T value, P p) {
         if constexpr (is_floating<T>)
           *difference++ = C(P(value) - p);
@@ -360,7 +384,7 @@ class BlockWalk {
         return true;
       });
     });
-    return cost(kNoise[order - 1][std::max<size_t>(1, field_.shape.rank()) - 1]);
+    return cost_of_all(difference, kNoise[order - 1][std::max<size_t>(1, field_.shape.rank()) - 1]);
   }
 
   // What the decoder has to know: the choices, then number by number the differences to the block
@@ -427,7 +451,7 @@ class BlockWalk {
   std::array<RowState, kMostRows> side_by_side_;
   std::array<T, kMostValues> values_, rounded_;
   std::array<P, kMostValues> predicted_;
-  std::array<C, kMostValues> fitted_, numbers_of_block_;
+  std::array<C, kMostValues> fitted_, numbers_of_block_, differences_;
   std::vector<Method> methods_;
   std::array<std::vector<Numbers>, 2> kept_;
   std::array<size_t, 2> taken_{};
