@@ -34,6 +34,31 @@ class BitWriter {
       used_ += count;
     }
   }
+  // Many numbers of at most 56 bits, without a branch: put(i) gives number i and its bits.
+  template <class Put>
+  void put_run(size_t count, Put&& put) {
+    const size_t start = bytes_.size();
+    u8* const begin = bytes_.extend(8 * (count + 2)).data();
+    u8* to = begin;
+    u64 window = window_;
+    int used = used_;
+    const auto move_on = [&] {  // whole bytes go, at most 7 bits stay
+      std::memcpy(to, &window, 8);
+      to += used / 8;
+      window >>= used & 56;
+      used %= 8;
+    };
+    move_on();
+    for (size_t i = 0; i < count; ++i) {
+      const auto [value, bits] = put(i);
+      window |= value << used;
+      used += bits;
+      move_on();
+    }
+    bytes_.truncate(start + size_t(to - begin));
+    window_ = window;
+    used_ = used;
+  }
   // In bytes, the last of which may be begun only.
   size_t size() const { return bytes_.size() + size_t(used_ + 7) / 8; }
   Writer take() {

@@ -2,6 +2,7 @@
 #include "leeway/encode/token.h"
 
 #include <array>
+#include <bit>
 #include <limits>
 
 #include "leeway/core/codes.h"
@@ -15,7 +16,12 @@
 #define LEEWAY_ENCODE_TOKEN_BLOCK
 namespace leeway {
 inline constexpr size_t kBlock = 32;  // tokens looked at together
-}
+
+// Raw bits of a block, and how many.
+struct LongTokens {
+  std::array<u32, kBlock> raw, low;
+};
+}  // namespace leeway
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -36,6 +42,24 @@ void to_direct(const I* HWY_RESTRICT codes, size_t n, u8* HWY_RESTRICT tokens,
       tokens[done + i] = u8(z);
     }
     large[done / kBlock] = all >= kDirectTokens;
+  }
+}
+
+// Tokens of a block with large codes.
+void to_long(const i32* HWY_RESTRICT codes, u8* HWY_RESTRICT tokens, LongTokens& found) {
+  constexpr int s = kTokenBits<i32>;
+  for (size_t i = 0; i < kBlock; ++i) {
+    const u32 z = (u32(codes[i]) << 1) ^ u32(codes[i] >> 31), half = z >> 1;
+    // The exponent of a float is a bit length, if rounding cannot carry to the next power.
+    const auto power = float(i32(half & ~(half >> 1)));
+    const u32 n = (std::bit_cast<u32>(power) >> 23) - 125;
+    const u32 is_long = z >= kDirectTokens && z != ~u32(0) ? ~u32(0) : 0,
+              low = (n - 1 - s) & is_long;
+    const u32 long_token = kDirectTokens + ((n - 8) << s) + (z >> low & ((1u << s) - 1));
+    const u32 short_token = z == ~u32(0) ? u32(kLowestToken<i32>) : z;
+    tokens[i] = u8((long_token & is_long) | (short_token & ~is_long));
+    found.low[i] = low;
+    found.raw[i] = z & ((1u << low) - 1);
   }
 }
 
@@ -73,6 +97,7 @@ HWY_AFTER_NAMESPACE();
 namespace leeway {
 namespace {
 
+HWY_EXPORT(to_long);
 HWY_EXPORT(to_direct_32);
 HWY_EXPORT(to_direct_64);
 HWY_EXPORT(from_direct_32);
@@ -91,28 +116,71 @@ void from_direct(const u8* tokens, size_t n, i64* codes, u8* large) {
   HWY_DYNAMIC_DISPATCH(from_direct_64)(tokens, n, codes, large);
 }
 
+struct RawBits {
+  u64 value;
+  int count;
+};
+
+// Which of two forms a code has is hard to foresee where many are large: neither way branches.
 template <class I>
-u8 token_of(I code, BitWriter& raw) {
+RawBits token_of(I code, u8& token) {
   constexpr int s = kTokenBits<I>;
   const u64 z = zigzag(code);
-  if (z < kDirectTokens) return u8(z);
-  if (code == std::numeric_limits<I>::min()) return kLowestToken<I>;
-  const int n = std::bit_width(z), low = n - 1 - s;
-  raw.put(z & ((u64(1) << low) - 1), low);
-  return u8(kDirectTokens + (u32(n - 8) << s) + (u32(z >> low) & ((1u << s) - 1)));
+  const bool is_large = z >= kDirectTokens, is_lowest = code == std::numeric_limits<I>::min();
+  const int n = std::bit_width(z | kDirectTokens), low = is_large && !is_lowest ? n - 1 - s : 0;
+  const u32 long_token = kDirectTokens + (u32(n - 8) << s) + (u32(z >> low) & ((1u << s) - 1));
+  token = u8(is_lowest ? kLowestToken<I> : is_large ? long_token : u32(z));
+  return {z & ((u64(1) << low) - 1), low};
 }
+template <class I>
+void to_tokens_of_any_size(std::span<const I> codes, u8* tokens, BitWriter& raw) {
+  if constexpr (sizeof(I) == 4)
+    if (codes.size() == kBlock) {
+      LongTokens found;
+      HWY_DYNAMIC_DISPATCH(to_long)(codes.data(), tokens, found);
+      return raw.put_run(kBlock, [&](size_t i) {
+        return RawBits{found.raw[i], int(found.low[i])};
+      });
+    }
+  for (size_t i = 0; i < codes.size(); ++i) {
+    const auto [value, count] = token_of(codes[i], tokens[i]);
+    raw.put(value, count);
+  }
+}
+
+// By token: how many raw bits follow, and what stands above them.
+template <class I>
+struct TokenTable {
+  using U = std::make_unsigned_t<I>;
+  static constexpr u8 kImpossible = 0xff;
+  std::array<u8, 256> low{};
+  std::array<U, 256> top{};
+
+  constexpr TokenTable() {
+    constexpr int s = kTokenBits<I>;
+    for (u32 token = 0; token < 256; ++token) {
+      const u32 rest = token % kDirectTokens;
+      const int n = int(rest >> s) + 8;
+      if (token < kDirectTokens) {
+        top[token] = U(token);
+      } else if (token == kLowestToken<I>) {
+        top[token] = std::numeric_limits<U>::max();
+      } else if (n > int(8 * sizeof(I))) {
+        low[token] = kImpossible;
+      } else {
+        low[token] = u8(n - 1 - s);
+        top[token] = U(((u64(1) << s) | (rest & ((1u << s) - 1))) << low[token]);
+      }
+    }
+  }
+};
 
 template <class I>
 I code_of(u8 token, BitReader& raw) {
-  constexpr int s = kTokenBits<I>;
-  using U = std::make_unsigned_t<I>;
-  if (token < kDirectTokens) return unzigzag(U(token));
-  if (token == kLowestToken<I>) return std::numeric_limits<I>::min();
-  const u32 rest = token - kDirectTokens;
-  const int n = int(rest >> s) + 8, low = n - 1 - s;
-  if (n > int(8 * sizeof(I))) fail_corrupt("token outside the alphabet");
-  const u64 top = (u64(1) << s) | (rest & ((1u << s) - 1));
-  return unzigzag(U((top << low) | raw.get(low)));
+  static constexpr TokenTable<I> kTable;
+  const u8 low = kTable.low[token];
+  if (low == kTable.kImpossible) fail_corrupt("token outside the alphabet");
+  return unzigzag(std::make_unsigned_t<I>(kTable.top[token] | raw.get(low)));
 }
 
 // All at once, then one by one what that was wrong for.
@@ -126,8 +194,7 @@ void to_tokens(std::span<const I> codes, std::span<u8> tokens, BitWriter& raw) {
       const size_t end = std::min(count, i + kBlock);
       const bool whole = end == i + kBlock;
       if (whole && !large[i / kBlock]) continue;
-      for (size_t k = first + i; k < first + end; ++k)
-        if (!whole || zigzag(codes[k]) >= kDirectTokens) tokens[k] = token_of(codes[k], raw);
+      to_tokens_of_any_size(codes.subspan(first + i, end - i), tokens.data() + first + i, raw);
     }
   }
 }
@@ -142,8 +209,9 @@ void from_tokens(std::span<const u8> tokens, BitReader& raw, std::span<I> codes)
       const size_t end = std::min(count, i + kBlock);
       const bool whole = end == i + kBlock;
       if (whole && !large[i / kBlock]) continue;
-      for (size_t k = first + i; k < first + end; ++k)
-        if (!whole || tokens[k] >= kDirectTokens) codes[k] = code_of<I>(tokens[k], raw);
+      BitReader local = raw;  // in registers
+      for (size_t k = first + i; k < first + end; ++k) codes[k] = code_of<I>(tokens[k], local);
+      raw = local;
     }
   }
 }

@@ -51,6 +51,28 @@ TEST(Token, TheLowestCodeHasItsOwn) {
   EXPECT_EQ(bits.size(), 0u);
 }
 
+// Whole blocks go another way than single codes.
+TEST(Token, BlocksAreLikeCodesOneByOne) {
+  std::vector<i32> codes;
+  for (int bit = 0; bit < 31; ++bit)
+    for (const i32 off : {-1, 0, 1})
+      for (const i32 sign : {-1, 1}) codes.push_back(sign * i32((u32(1) << bit) + u32(off)));
+  codes.push_back(std::numeric_limits<i32>::max());
+  codes.push_back(std::numeric_limits<i32>::min());
+  codes.push_back(std::numeric_limits<i32>::min() + 1);
+  codes.resize(192, 5);
+  std::vector<u8> together(codes.size()), apart(codes.size());
+  BitWriter bits, bits_apart;
+  bits.put(3, 2);
+  bits_apart.put(3, 2);
+  tokenize(std::span<const i32>(codes), std::span(together), bits);
+  for (size_t i = 0; i < codes.size(); ++i)
+    tokenize(std::span<const i32>(codes).subspan(i, 1), std::span(apart).subspan(i, 1), bits_apart);
+  EXPECT_EQ(together, apart);
+  const Writer raw = bits.take(), raw_apart = bits_apart.take();
+  EXPECT_TRUE(std::ranges::equal(raw.bytes(), raw_apart.bytes()));
+}
+
 TEST(Token, RefusesWrongRawBits) {
   const u8 tokens[] = {136};
   const auto detokenize = [](std::span<const u8> all, ByteView raw, std::span<i32> codes) {
