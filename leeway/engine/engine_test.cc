@@ -53,6 +53,37 @@ TEST(Engine, RegionsReadOnlyTheirChunks) {
   EXPECT_LT(source.touched() - before, stream.size() / 30);
 }
 
+// Arrays of more than 32 MiB are written past the caches; rows of 1741 values start anywhere in a
+// line, and those of the second target have a gap behind them.
+TEST(Engine, LargeArraysComeBackLikeTheirParts) {
+  const Shape shape{3, 1733, 1741};
+  std::vector<float> values(size_t(shape.size()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = float(i % 1741) * float(i / 3000000 + 1);
+  for (const char* recipe : {"fast", "balanced"}) {
+    auto options = options_for<float>(Bound::abs(0.5), recipe);
+    const Bytes stream = compress(values.data(), shape, options);
+    const Array whole = decompress(stream);
+    ASSERT_GT(whole.bytes(), u64(32) << 20);
+    const size_t length = 1741, step = length + 3;
+    std::vector<float> gaps(3 * 1733 * step, -7.f);
+    MutableView target = mutable_view_of(gaps.data(), shape);
+    target.strides[1] = std::ptrdiff_t(step * sizeof(float));
+    target.strides[0] = 1733 * target.strides[1];
+    const MemorySource source(stream);
+    decompress_into(StreamReader(source), {}, target);
+    for (u64 plane = 0; plane < 3; ++plane) {
+      const Array part = decompress(stream, Box{{plane, 0, 0}, {1, 1733, 1741}});
+      const auto expected = part.as<float>(), all = whole.as<float>();
+      ASSERT_TRUE(std::ranges::equal(expected, all.subspan(plane * 1733 * length, 1733 * length)));
+      for (size_t row = 0; row < 1733; ++row) {
+        const float* found = gaps.data() + (plane * 1733 + row) * step;
+        ASSERT_TRUE(std::equal(found, found + length, expected.data() + row * length));
+        ASSERT_TRUE(std::all_of(found + length, found + step, [](float v) { return v == -7; }));
+      }
+    }
+  }
+}
+
 // What a preview must be, taken from the whole array.
 template <class T>
 std::vector<T> coarse_of(const Array& whole, const Header& header, unsigned level) {
