@@ -54,6 +54,29 @@ inline constexpr auto kPlaces = [] {
   return places;
 }();
 
+// For every set of lanes: what moves its lanes to the end, in their order.
+template <size_t lanes>
+inline constexpr auto kLast = [] {
+  std::array<std::array<u32, lanes>, size_t(1) << lanes> order{};
+  for (size_t set = 0; set < order.size(); ++set)
+    for (size_t lane = lanes, place = lanes; lane-- > 0;)
+      if (set >> lane & 1) order[set][--place] = u32(lane);
+  return order;
+}();
+
+// A token of a table, for coding: its frequency less one, and the sum of those before it.
+constexpr u32 symbol(u32 frequency, u32 before) { return before << 12 | (frequency - 1); }
+
+// Puts a value into a state, and before that, if the state would overflow, its low half to the
+// words, which grow downwards: x -> (x / frequency) * 2^12 + x % frequency + before.
+inline void encode_one(u32& x, u32 entry, u16*& next) {
+  const u32 frequency = (entry & 0xfff) + 1, full = x >> 20 >= frequency;
+  next[-1] = u16(x);
+  next -= full;
+  x >>= 16 * full;
+  x = (x / frequency << kFrequencyBits) + x % frequency + (entry >> 12);
+}
+
 }  // namespace leeway::rans
 #endif
 
@@ -95,6 +118,53 @@ void decode_groups(State& state, size_t first, size_t count, const u8* HWY_RESTR
   state.next = next;
 }
 
+// Values [first, first + count) of the chunk, both multiples of kGroup, from the last to the first.
+// May write kGroup words below those it makes.
+u16* encode_groups(u32* HWY_RESTRICT states, size_t mask, size_t first, size_t count,
+                   const u8* HWY_RESTRICT contexts, const u8* HWY_RESTRICT tokens,
+                   const u32* HWY_RESTRICT tables, u16* next) {
+  const hn::CappedTag<u32, kGroup> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::RebindToFloat<decltype(d)> df;
+  const hn::Rebind<u16, decltype(d)> d16;
+  const hn::Rebind<u8, decltype(d)> d8;
+  constexpr size_t lanes = hn::MaxLanes(decltype(d)());
+  const auto low = hn::Set(d, kFrequencySum - 1), one = hn::Set(d, 1u), word = hn::Set(d, 0xffffu);
+  for (size_t i = first + count; i > first;) {
+    i -= lanes;
+    u32* const at = states + (i & mask);
+    auto x = hn::LoadU(d, at);
+    const auto index = hn::Or(hn::ShiftLeft<8>(hn::PromoteTo(d, hn::LoadU(d8, contexts + i))),
+                              hn::PromoteTo(d, hn::LoadU(d8, tokens + i)));
+    const auto entry = hn::GatherIndex(d, tables, hn::BitCast(di, index));
+    const auto less_one = hn::And(entry, low), frequency = hn::Add(less_one, one);
+    // Low halves of full states go to the words.
+    const auto full = hn::Gt(hn::BitCast(di, hn::ShiftRight<20>(x)), hn::BitCast(di, less_one));
+    u8 set[8] = {};
+    hn::StoreMaskBits(di, full, set);
+    const auto order = hn::SetTableIndices(d, kLast<lanes>[set[0]].data());
+    const auto halves = hn::And(hn::TableLookupLanes(x, order), word);
+    hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, halves)), d16, next - lanes);
+    next -= std::popcount(set[0]);
+    x = hn::IfThenElse(hn::RebindMask(d, full), hn::ShiftRight<16>(x), x);
+    // The quotient is below 2^20: in float it is off by one at most, which the rest shows.
+    const auto half = hn::ConvertTo(df, hn::BitCast(di, hn::ShiftRight<1>(x)));
+    const auto inverse = hn::Div(hn::Set(df, 2.0f), hn::ConvertTo(df, hn::BitCast(di, frequency)));
+    auto quotient = hn::BitCast(d, hn::ConvertTo(di, hn::Mul(half, inverse)));
+    auto rest = hn::Sub(x, hn::Mul(quotient, frequency));
+    const auto below = hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(di, rest)));
+    quotient = hn::Add(quotient, below);
+    rest = hn::Add(rest, hn::And(below, frequency));
+    const auto above = hn::BitCast(
+        d, hn::VecFromMask(di, hn::Gt(hn::BitCast(di, rest), hn::BitCast(di, less_one))));
+    quotient = hn::Sub(quotient, above);
+    rest = hn::Sub(rest, hn::And(above, frequency));
+    x = hn::Add(hn::Add(hn::ShiftLeft<kFrequencyBits>(quotient), rest), hn::ShiftRight<12>(entry));
+    hn::StoreU(x, d, at);
+  }
+  return next;
+}
+
 }  // namespace leeway::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -104,8 +174,7 @@ namespace rans {
 namespace {
 
 HWY_EXPORT(decode_groups);
-
-__extension__ using u128 = unsigned __int128;
+HWY_EXPORT(encode_groups);
 
 template <class I>
 class Sink final : public CodeSink<I> {
@@ -137,13 +206,15 @@ class Sink final : public CodeSink<I> {
     BitWriter head;
     head.put(highest, 8);
     for (size_t c = 1; c <= highest; ++c) head.put(shared.table_of[c] != shared.table_of[c - 1], 1);
-    std::vector<std::array<Symbol, 256>> tables;
+    std::vector<std::array<u32, 256>> tables;
     for (const Histogram& histogram : shared.counts) {
       const Frequencies table = approximate(histogram);
       write(table, head);
       tables.push_back(symbols_of(table));
     }
-    encode(shared.table_of, tables);
+    std::vector<std::array<u32, 256>> table_of_context;
+    for (const u8 which : shared.table_of) table_of_context.push_back(tables[which]);
+    encode(table_of_context.front().data());
     const size_t start = out_.size();
     const Writer raw = raw_.take();
     out_.put_section(head.take().bytes());
@@ -173,55 +244,43 @@ class Sink final : public CodeSink<I> {
   std::vector<size_t> marks() const override { return ends_; }
 
  private:
-  // A token of a table, for coding: x -> (x / frequency) * 2^12 + x % frequency + before, with
-  // x / frequency as the upper half of a product.
-  struct Symbol {
-    u64 inverse;
-    u32 offset;
-    u16 frequency, others;  // add up to 2^12
-  };
-
-  static std::array<Symbol, 256> symbols_of(const Frequencies& table) {
-    std::array<Symbol, 256> symbols{};
+  static std::array<u32, 256> symbols_of(const Frequencies& table) {
+    std::array<u32, 256> symbols{};
     u32 before = 0;
     for (size_t t = 0; t < 256; ++t) {
-      const u16 f = table.of[t], others = u16(kFrequencySum - f);
-      if (f == 1)  // the product gives x - 1
-        symbols[t] = {~u64(0), before + others, f, others};
-      else if (f > 1)
-        symbols[t] = {~u64(0) / f + 1, before, f, others};
-      before += f;
+      if (table.of[t] > 0) symbols[t] = symbol(table.of[t], before);
+      before += table.of[t];
     }
     return symbols;
   }
 
-  void encode(const std::vector<u8>& table_of, const std::vector<std::array<Symbol, 256>>& tables) {
-    words_ = Buffer<u16>(done_ + 1);
+  // `tables` holds a table of 256 tokens for every context.
+  void encode(const u32* tables) {
+    words_ = Buffer<u16>(done_ + 1 + kGroup);
     u16* next = words_.data() + words_.size();
-    std::array<const Symbol*, 256> table{};
-    for (size_t c = 0; c < table_of.size(); ++c) table[c] = tables[table_of[c]].data();
-    std::array<u32, kMostStates> states;
-    states.fill(kLowest);
+    states_.fill(kLowest);
     const size_t mask = states_for(done_) - 1;
-    const auto one = [&](size_t i) {
-      const Symbol& s = table[contexts_[i]][tokens_[i]];
-      u32 x = states[i & mask];
-      // Without a jump: whether a state must shrink is hard to foresee.
-      const u32 full = x >> 20 >= s.frequency;
-      next[-1] = u16(x);
-      next -= full;
-      x >>= 16 * full;
-      const auto quotient = u32(u128(x) * s.inverse >> 64);
-      states[i & mask] = x + s.offset + quotient * s.others;
+    size_t i = done_;
+    const auto down_to = [&](size_t first) {
+      if (i <= first) return;
+      const auto one = [&] {
+        --i;
+        encode_one(states_[i & mask], tables[contexts_[i] * 256 + tokens_[i]], next);
+      };
+      while (i > first && i % kGroup > 0) one();
+      if (const size_t whole = (i - first) / kGroup * kGroup; whole > 0) {
+        i -= whole;
+        next = HWY_DYNAMIC_DISPATCH(encode_groups)(states_.data(), mask, i, whole, contexts_.data(),
+                                                   tokens_.data(), tables, next);
+      }
+      while (i > first) one();
     };
     // The words of a code are made with it: those of the first codes are made last.
-    size_t i = done_;
     for (Mark& mark : marks_) {
-      while (i > mark.codes) one(--i);
+      down_to(mark.codes);
       mark.word = size_t(next - words_.data());
     }
-    while (i > 0) one(--i);
-    states_ = states;
+    down_to(0);
     first_word_ = size_t(next - words_.data());
   }
 
