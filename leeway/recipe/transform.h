@@ -82,7 +82,7 @@ class Dual final : public Transform<T> {
     [[maybe_unused]] const auto send = [&] {
       if constexpr (PiecewisePredictor<P> && !kAsTheyAre) {
         if (!codes.is_piecewise() || done < predictor_.values_ahead(shape)) return;
-        if (!choice) choice = predictor_.choose(Field{codes.at(0, done), shape}, side);
+        if (!choice) choice = predictor_.choose(Field<Unsigned>{codes.at(0, done), shape}, side);
         for (size_t count; sent < done; sent += count) {
           count = std::min(kMostCodes, done - sent);
           predictor_.forward_piece(shape, *choice, sent, count, codes.at(sent, count),
