@@ -42,6 +42,7 @@ std::vector<T> wild_values(const Shape& shape, bool special) {
 
 template <class T>
 void check_pointwise(const Shape& shape, double bound, const std::string& recipe) {
+  if (!kIsCompiled<T>) return;
   const auto values = wild_values<T>(shape, true);
   const Bytes stream =
       compress(values.data(), shape, options_for<T>(Bound::pointwise(bound), recipe));

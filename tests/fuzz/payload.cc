@@ -22,8 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const leeway::u8* data, size_t size) {
   const Recipe& recipe = recipes[data[2] % recipes.size()];
   std::vector<u64> values(size_t(shape.size()));
   try {
-    make_codec(recipe, dtype)
-        ->decompress({data + 3, size - 3}, shape, 0.125, values.data(), last_level);
+    KeptValues kept(values.data());
+    make_codec(recipe, dtype)->decompress({data + 3, size - 3}, shape, 0.125, kept, last_level);
   } catch (const Error&) {
   }
   return 0;
