@@ -171,8 +171,7 @@ void for_each_row(const BasicView<Byte>& view, F&& f) {
   });
 }
 
-namespace detail {
-
+// `count` values of so many bytes, at any distance.
 inline void copy_row(const std::byte* from, std::ptrdiff_t from_stride, std::byte* to,
                      std::ptrdiff_t to_stride, size_t count, size_t bytes) {
   const auto step = std::ptrdiff_t(bytes);
@@ -183,8 +182,6 @@ inline void copy_row(const std::byte* from, std::ptrdiff_t from_stride, std::byt
   for (size_t i = 0; i < count; ++i, from += from_stride, to += to_stride)
     std::memcpy(to, from, bytes);
 }
-
-}  // namespace detail
 
 // Asks for memory that is soon needed: short rows far apart are more than the processor foresees.
 template <bool for_writing = false>
@@ -199,7 +196,7 @@ inline void gather(const Plane<const std::byte>& plane, size_t bytes, std::byte*
   const std::byte* row = plane.data;
   for (size_t r = 0; r < plane.rows; ++r, row += plane.row_step, to += plane.length * bytes) {
     if (r + 2 < plane.rows) prefetch(row + 2 * plane.row_step, plane.length * bytes);
-    detail::copy_row(row, plane.step, to, std::ptrdiff_t(bytes), plane.length, bytes);
+    copy_row(row, plane.step, to, std::ptrdiff_t(bytes), plane.length, bytes);
   }
 }
 
@@ -219,8 +216,8 @@ inline void copy(const View& from, const MutableView& to) {
   const size_t length = rank > 0 ? size_t(from.shape[rank - 1]) : 1;
   const auto step = std::ptrdiff_t(bytes);
   for_each_outer(from.shape, 1, [&](const Index& index) {
-    detail::copy_row(from.at(index), rank > 0 ? from.strides[rank - 1] : step, to.at(index),
-                     rank > 0 ? to.strides[rank - 1] : step, length, bytes);
+    copy_row(from.at(index), rank > 0 ? from.strides[rank - 1] : step, to.at(index),
+             rank > 0 ? to.strides[rank - 1] : step, length, bytes);
   });
 }
 

@@ -231,36 +231,35 @@ bool zigzag_block(const i64* codes, size_t n, Block& block) {
   return fits;
 }
 
-// A bit for each of n values, at most 64, that needs more than k bits; k < 32.
-HWY_INLINE u64 find_wider(const u32* values, size_t n, size_t k) {
+// Calls f(i, mask) for vectors of n values: which of them need more than k bits; k < 32.
+template <class F>
+HWY_INLINE void for_each_wider(const u32* values, size_t n, size_t k, F&& f) {
   const Lanes d;
   const hn::RebindToSigned<Lanes> di;
   // Compared as signed numbers: that is one instruction.
   const auto sign = hn::Set(d, u32(1) << 31);
   const auto limit = hn::BitCast(di, hn::Xor(hn::Set(d, low_bits(k)), sign));
+  for (size_t i = 0; i < n; i += hn::Lanes(d))
+    f(i, hn::Gt(hn::BitCast(di, hn::Xor(hn::LoadU(d, values + i), sign)), limit));
+}
+// A bit for each of 64 values.
+HWY_INLINE u64 find_wider(const u32* values, size_t k) {
+  const hn::RebindToSigned<Lanes> di;
   u64 wider = 0;
-  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
-    const auto value = hn::BitCast(di, hn::Xor(hn::LoadU(d, values + i), sign));
+  for_each_wider(values, 64, k, [&](size_t i, auto mask) HWY_ATTR {
     u8 bytes[8];
-    hn::StoreMaskBits(di, hn::Gt(value, limit), bytes);
+    hn::StoreMaskBits(di, mask, bytes);
     u16 bits = bytes[0];
     if constexpr (hn::MaxLanes(di) == 16) std::memcpy(&bits, bytes, sizeof bits);
     wider |= u64(bits) << i;
-  }
+  });
   return wider;
 }
-
-// How many of them there are.
 HWY_INLINE size_t count_wider(const u32* values, size_t n, size_t k) {
-  const Lanes d;
   const hn::RebindToSigned<Lanes> di;
-  const auto sign = hn::Set(d, u32(1) << 31);
-  const auto limit = hn::BitCast(di, hn::Xor(hn::Set(d, low_bits(k)), sign));
   size_t count = 0;
-  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
-    const auto value = hn::BitCast(di, hn::Xor(hn::LoadU(d, values + i), sign));
-    count += hn::CountTrue(di, hn::Gt(value, limit));
-  }
+  for_each_wider(values, n, k,
+                 [&](size_t, auto mask) HWY_ATTR { count += hn::CountTrue(di, mask); });
   return count;
 }
 
@@ -293,7 +292,7 @@ Choice choose_width(const Block& block) {
   }
   if (best.width == widest) return best;
   for (size_t i = 0; i < kPackBlock; i += 64) {
-    best.wider[i / 64] = find_wider(block.z + i, 64, best.width);
+    best.wider[i / 64] = find_wider(block.z + i, best.width);
     best.patches += size_t(std::popcount(best.wider[i / 64]));
   }
   const size_t bytes =

@@ -62,8 +62,8 @@ class PlacedValues final : public ValueSink {
       if (past_caches_)
         copy_past_caches(to_, from, n);
       else
-        detail::copy_row(from, std::ptrdiff_t(value_bytes_), to_, row_.step, n / value_bytes_,
-                         value_bytes_);
+        copy_row(from, std::ptrdiff_t(value_bytes_), to_, row_.step, n / value_bytes_,
+                 value_bytes_);
       to_ += std::ptrdiff_t(n / value_bytes_) * row_.step;
       left_ -= n;
       bytes = bytes.subspan(n);
