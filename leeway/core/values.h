@@ -30,7 +30,7 @@ class ValueSink {
       put(n);
     }
   }
-  // Memory for all values, if that is where they shall be: then nothing is put.
+  // Memory for all values, if that is where they shall be; who writes them there puts nothing.
   virtual void* all() { return nullptr; }
 };
 

@@ -150,6 +150,11 @@ struct Pieces {
   u32 firsts[kMostCodes / kFixedGroup], others[kMostCodes / kFixedGroup];  // of every block
 };
 
+HWY_INLINE u32 magnitude_of(i32 code) {
+  const u32 sign = u32(code >> 31);
+  return (u32(code) ^ sign) - sign;
+}
+
 template <size_t block>
 HWY_INLINE void split(const i32* HWY_RESTRICT codes, size_t count, Pieces& pieces) {
   alignas(64) static constexpr std::array<u32, block> kNotFirst = [] {
@@ -163,20 +168,19 @@ HWY_INLINE void split(const i32* HWY_RESTRICT codes, size_t count, Pieces& piece
     u32 some = 0;
     for (size_t i = 0; i < block; ++i) {
       const i32 code = codes[first + i];
-      const u32 sign = u32(code >> 31), magnitude = (u32(code) ^ sign) - sign;
+      const u32 magnitude = magnitude_of(code);
       some |= magnitude & kNotFirst[i];
-      pieces.signs[first + i] = u8(sign & 1);
+      pieces.signs[first + i] = u8(u32(code) >> 31);
       pieces.bytes[0][first + i] = u8(magnitude);
       pieces.bytes[1][first + i] = u8(magnitude >> 8);
     }
-    const u32 sign = u32(codes[first] >> 31);
-    pieces.firsts[first / block] = (u32(codes[first]) ^ sign) - sign;
+    pieces.firsts[first / block] = magnitude_of(codes[first]);
     pieces.others[first / block] = some;
     all |= pieces.firsts[first / block] | some;
   }
   if (all <= 0xffff) return;
   for (size_t i = 0; i < count; ++i) {
-    const u32 sign = u32(codes[i] >> 31), magnitude = (u32(codes[i]) ^ sign) - sign;
+    const u32 magnitude = magnitude_of(codes[i]);
     pieces.bytes[2][i] = u8(magnitude >> 16);
     pieces.bytes[3][i] = u8(magnitude >> 24);
   }
