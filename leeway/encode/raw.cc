@@ -9,33 +9,51 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
+#ifndef LEEWAY_ENCODE_RAW_NARROWED
+#define LEEWAY_ENCODE_RAW_NARROWED
+namespace leeway {
+struct Narrowed {
+  size_t count;
+  u32 bits;
+};
+}  // namespace leeway
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // All bits of the magnitudes together. That of the lowest code is its sign bit alone.
-u32 all_bits(const i32* codes, size_t n) {
-  const hn::ScalableTag<i32> d;
-  auto any = hn::Zero(d);
-  size_t i = 0;
-  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d))
-    any = hn::Or(any, hn::Abs(hn::LoadU(d, codes + i)));
-  HWY_ALIGN i32 lanes[hn::MaxLanes(hn::ScalableTag<i32>())];
-  hn::Store(any, d, lanes);
-  u32 bits = 0;
-  for (size_t k = 0; k < hn::Lanes(d); ++k) bits |= u32(lanes[k]);
-  for (; i < n; ++i) bits |= codes[i] < 0 ? 0u - u32(codes[i]) : u32(codes[i]);
-  return bits;
-}
+template <class D>
+class AllBits {
+ public:
+  explicit AllBits(D d) : d_(d), any_(hn::Zero(d)) {}
+  void add(hn::Vec<D> codes) { any_ = hn::Or(any_, hn::Abs(codes)); }
+  u32 value() const {
+    HWY_ALIGN i32 lanes[hn::MaxLanes(D())];
+    hn::Store(any_, d_, lanes);
+    u32 bits = 0;
+    for (size_t k = 0; k < hn::Lanes(d_); ++k) bits |= u32(lanes[k]);
+    return bits;
+  }
 
-// code >> shift in so many bytes, at the front of the codes; says how many were done. May write up
-// to 16 bytes behind them.
-size_t narrow(const i32* codes, size_t n, size_t bytes, int shift, u8* to) {
+ private:
+  D d_;
+  hn::Vec<D> any_;
+};
+
+// code >> shift in so many bytes, at the front of the codes; says how many were done and what their
+// bits are. May write up to 16 bytes behind them.
+Narrowed narrow(const i32* codes, size_t n, size_t bytes, int shift, u8* to) {
   const hn::ScalableTag<i32> d;
   const size_t lanes = hn::Lanes(d);
+  AllBits bits(d);
   size_t i = 0;
-  const auto next = [&](size_t at)
-                        HWY_ATTR { return hn::ShiftRightSame(hn::LoadU(d, codes + at), shift); };
+  const auto next = [&](size_t at) HWY_ATTR {
+    const auto v = hn::LoadU(d, codes + at);
+    bits.add(v);
+    return hn::ShiftRightSame(v, shift);
+  };
   if (bytes == 1) {
     const hn::Rebind<i8, decltype(d)> narrow;
     for (; i + lanes <= n; i += lanes)
@@ -51,15 +69,19 @@ size_t narrow(const i32* codes, size_t n, size_t bytes, int shift, u8* to) {
     alignas(16) static constexpr u8 kOrder[16] = {0,  1,  2,  4,  5,  6,  8,  9,
                                                   10, 12, 13, 14, 15, 15, 15, 15};
     const auto order = hn::Load(sixteen, kOrder);
+    AllBits bits_of_fours(four);
     for (; i + 4 <= n; i += 4) {
-      const auto v = hn::ShiftRightSame(hn::LoadU(four, codes + i), shift);
-      hn::StoreU(hn::TableLookupBytes(hn::BitCast(sixteen, v), order), sixteen, to + 3 * i);
+      const auto v = hn::LoadU(four, codes + i);
+      bits_of_fours.add(v);
+      const auto shifted = hn::BitCast(sixteen, hn::ShiftRightSame(v, shift));
+      hn::StoreU(hn::TableLookupBytes(shifted, order), sixteen, to + 3 * i);
     }
+    return {i, bits_of_fours.value()};
 #endif
   } else {
     for (; i + lanes <= n; i += lanes) hn::StoreU(next(i), d, reinterpret_cast<i32*>(to) + i);
   }
-  return i;
+  return {i, bits.value()};
 }
 
 // The way back. May read up to 16 bytes behind the codes it does.
@@ -101,7 +123,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace leeway {
 
-HWY_EXPORT(all_bits);
 HWY_EXPORT(narrow);
 HWY_EXPORT(widen);
 
@@ -112,11 +133,20 @@ constexpr u8 kHasLowest = 0x80;
 
 constexpr i64 lowest_in(size_t bytes) { return i64(~u64(0) << (8 * bytes - 1)); }
 
-u64 all_bits(const i32* codes, size_t n) { return HWY_DYNAMIC_DISPATCH(all_bits)(codes, n); }
-u64 all_bits(const i64* codes, size_t n) {
-  u64 bits = 0;
-  for (size_t i = 0; i < n; ++i) bits |= codes[i] < 0 ? 0u - u64(codes[i]) : u64(codes[i]);
-  return bits;
+// How the codes of a block are written.
+struct Form {
+  size_t bytes = 1;
+  int shift = 0;
+  bool has_lowest = false;
+  bool operator==(const Form&) const = default;
+};
+
+// By all bits of the magnitudes.
+template <class I>
+Form form_of(u64 bits) {
+  const u64 magnitude = bits & ~(u64(1) << (8 * sizeof(I) - 1));
+  const int shift = magnitude > 0 ? std::countr_zero(magnitude) : 0;
+  return {size_t(std::bit_width(magnitude >> shift)) / 8 + 1, shift, bits != magnitude};
 }
 
 template <class I>
@@ -129,25 +159,38 @@ class RawSink final : public BlockSink<I, kBlock> {
     for (size_t first = 0; first < count; first += kBlock)
       encode_block(codes + first, std::min(kBlock, count - first));
   }
+  // Most blocks have the form of the one before: it is tried, and what the codes need found out by
+  // the way.
   void encode_block(const I* codes, size_t n) {
-    constexpr I lowest = std::numeric_limits<I>::min();
-    const u64 bits = all_bits(codes, n), magnitude = bits & ~(u64(1) << (8 * sizeof(I) - 1));
-    const bool has_lowest = bits != magnitude;
-    const int shift = magnitude > 0 ? std::countr_zero(magnitude) : 0;
-    const size_t bytes = size_t(std::bit_width(magnitude >> shift)) / 8 + 1;
+    const size_t start = out_.size();
+    for (;;) {
+      const Form tried = form_;
+      form_ = form_of<I>(write(codes, n, tried));
+      if (form_ == tried) return;
+      out_.truncate(start);
+    }
+  }
+  // Returns all bits of the magnitudes.
+  u64 write(const I* codes, size_t n, const Form& form) {
+    const auto [bytes, shift, has_lowest] = form;
     out_.put(u8(bytes));
     out_.put(u8(u8(shift) | (has_lowest ? kHasLowest : 0)));
     const size_t start = out_.size();
     u8* const to = out_.extend(n * bytes + 16).data();
-    size_t i = 0;
+    Narrowed done{};
     if constexpr (sizeof(I) == 4)
-      if (!has_lowest) i = HWY_DYNAMIC_DISPATCH(narrow)(codes, n, bytes, shift, to);
-    for (; i < n; ++i) {
-      const i64 code = codes[i] == lowest ? lowest_in(bytes) : i64(codes[i]) >> shift;
+      if (!has_lowest) done = HWY_DYNAMIC_DISPATCH(narrow)(codes, n, bytes, shift, to);
+    u64 bits = done.bits;
+    for (size_t i = done.count; i < n; ++i) {
+      const bool is_lowest = codes[i] == std::numeric_limits<I>::min();
+      const i64 code = is_lowest ? lowest_in(bytes) : i64(codes[i]) >> shift;
       std::memcpy(to + i * bytes, &code, sizeof code);  // what is too much is overwritten
+      bits |= std::make_unsigned_t<I>(codes[i] < 0 ? 0 - u64(codes[i]) : u64(codes[i]));
     }
     out_.truncate(start + n * bytes);
+    return bits;
   }
+  Form form_;
   Writer& out_;
 };
 

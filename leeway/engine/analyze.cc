@@ -265,7 +265,9 @@ Analysis analyze_typed(const View& view, std::vector<u64> declared, Detect detec
   const Mask mask{.params = {}, .fills = declared};
   const Slabs slabs(view.shape);
   std::vector<Summary<T>> summaries(slabs.count);
-  for_each_index(slabs.count, threads, executor, [&](u64 i) {
+  // The last slab first: what the compressor begins with is then still in a cache.
+  for_each_index(slabs.count, threads, executor, [&](u64 turn) {
+    const u64 i = slabs.count - 1 - turn;
     Summary<T>& summary = summaries[size_t(i)];
     Buffer<T> strided;
     for_each_row(
