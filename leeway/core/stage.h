@@ -77,7 +77,8 @@ constexpr u64 preferred_chunk(u64 otherwise) {
 // coded.
 //
 // Between begin_block() and end_block(), point_at() takes the values of a block in any order, each
-// once; their codes stand by slot.
+// once; their codes stand by slot. points_at() takes rows of it at once where it can (wave.h), or
+// says false.
 //
 // keep() is for a value that shall not be predicted: it comes back bit for bit, unless it is
 // special; then it becomes `otherwise`. rounded() says what point() would make of a value, if it
@@ -97,6 +98,7 @@ struct AnyVisitor {
   void point(T& value, Predicted<T> predicted);
   void begin_block(size_t count);  // count <= kMostCodes
   void point_at(size_t slot, T& value, Predicted<T> predicted);
+  bool points_at(size_t slot, const BlockWave<T>& rows);
   void end_block(size_t count);
   void keep(T& value, Predicted<T> otherwise);
   std::optional<T> rounded(T value, Predicted<T> predicted) const;

@@ -35,6 +35,20 @@ struct Wave {
   T& border(size_t row) const { return x[std::ptrdiff_t(row) * stride - 1]; }
 };
 
+// Planes of a few rows of a block, to be predicted as
+//   p[x] = row[x-1] + (h[x] - h[x-1]),  h = (row above) + (same row, plane above) - (its row above)
+// (linear_block.cc). Values outside the array are 0.
+template <class T>
+struct BlockWave {
+  T* x = nullptr;
+  size_t planes = 0, rows = 0, length = 0;
+  std::ptrdiff_t plane_stride = 0, row_stride = 0;              // in values
+  bool has_plane = false, has_row = false, has_column = false;  // before the first
+  size_t codes_in_plane = 0;                                    // from plane to plane
+};
+
+inline constexpr size_t kMostBlockPlanes = 12, kMostBlockRows = 7, kMostBlockLength = 16;
+
 // Vectors of rows that are done in turn.
 inline constexpr size_t kWaveVectors = 2;
 

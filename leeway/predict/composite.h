@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -161,35 +162,60 @@ class BlockWalk {
     }
     return true;
   }
-  // Rows (j, k) with the same j + k do not depend on each other: they are visited side by side, so
-  // that a value need not wait for the one before it.
   template <int order>
   void visit_lorenzo() {
-    const size_t length = block_[3];
     visit_.begin_block(block_size());
-    for (size_t i = 0; i < block_[0]; ++i)
-      for (size_t sum = 0; sum + 1 < block_[1] + block_[2]; ++sum) {
-        const size_t first = sum < block_[2] ? 0 : sum - block_[2] + 1,
-                     count = std::min(sum + 1, block_[1]) - first;
-        for (size_t r = 0; r < count; ++r) {
-          const size_t j = first + r, k = sum - j;
-          T* row = start_ + std::ptrdiff_t(i) * strides_[0] + std::ptrdiff_t(j) * strides_[1] +
-                   std::ptrdiff_t(k) * strides_[2];
-          P* h = h_.data() + r * (length + 2);
-          sum_rows(order, row, {first_[0] + i, first_[1] + j, first_[2] + k}, h);
-          side_by_side_[r] = {row, h + 2, ((i * block_[1] + j) * block_[2] + k) * length,
-                              first_[3] >= 1 ? P(row[-1]) : P(0),
-                              first_[3] >= 2 ? P(row[-2]) : P(0)};
-        }
-        for (size_t x = 0; x < length; ++x)
-          for (size_t r = 0; r < count; ++r) {
-            auto& [row, h, slot, last, second] = side_by_side_[r];
-            visit_.point_at(slot + x, row[x], prediction<order>(h + x, last, second));
-            second = last;
-            last = P(row[x]);
-          }
-      }
+    for (size_t i = 0; i < block_[0]; ++i) {
+      if (order == 1 && first_[0] + i == 0 && visit_together()) continue;
+      visit_rows<order>(i, 0, block_[2]);
+    }
     visit_.end_block(block_size());
+  }
+  // Some rows of every plane at a time, as many as can be done together.
+  bool visit_together() {
+    if (block_[1] * block_[2] < 3 || block_[1] > kMostBlockPlanes || block_[3] > kMostBlockLength)
+      return false;
+    const auto rows = [&](size_t first) { return std::min(kMostBlockRows, block_[2] - first); };
+    for (size_t first = 0; first < block_[2]; first += rows(first)) {
+      const BlockWave<T> wave{.x = start_ + std::ptrdiff_t(first) * strides_[2],
+                              .planes = block_[1],
+                              .rows = rows(first),
+                              .length = block_[3],
+                              .plane_stride = strides_[1],
+                              .row_stride = strides_[2],
+                              .has_plane = first_[1] > 0,
+                              .has_row = first_[2] + first > 0,
+                              .has_column = first_[3] > 0,
+                              .codes_in_plane = block_[2] * block_[3]};
+      if (!visit_.points_at(first * block_[3], wave)) visit_rows<1>(0, first, first + rows(first));
+    }
+    return true;
+  }
+  // Rows [first_row, end_row) of all planes. Rows (j, k) with the same j + k do not depend on each
+  // other: they are visited side by side, so that a value need not wait for the one before it.
+  template <int order>
+  void visit_rows(size_t i, size_t first_row, size_t end_row) {
+    const size_t length = block_[3], rows = end_row - first_row;
+    for (size_t sum = 0; sum + 1 < block_[1] + rows; ++sum) {
+      const size_t first = sum < rows ? 0 : sum - rows + 1,
+                   count = std::min(sum + 1, block_[1]) - first;
+      for (size_t r = 0; r < count; ++r) {
+        const size_t j = first + r, k = first_row + sum - j;
+        T* row = start_ + std::ptrdiff_t(i) * strides_[0] + std::ptrdiff_t(j) * strides_[1] +
+                 std::ptrdiff_t(k) * strides_[2];
+        P* h = h_.data() + r * (length + 2);
+        sum_rows(order, row, {first_[0] + i, first_[1] + j, first_[2] + k}, h);
+        side_by_side_[r] = {row, h + 2, ((i * block_[1] + j) * block_[2] + k) * length,
+                            first_[3] >= 1 ? P(row[-1]) : P(0), first_[3] >= 2 ? P(row[-2]) : P(0)};
+      }
+      for (size_t x = 0; x < length; ++x)
+        for (size_t r = 0; r < count; ++r) {
+          auto& [row, h, slot, last, second] = side_by_side_[r];
+          visit_.point_at(slot + x, row[x], prediction<order>(h + x, last, second));
+          second = last;
+          last = P(row[x]);
+        }
+    }
   }
   template <int order>
   static P prediction(const P* h, P last, P second) {
@@ -215,7 +241,7 @@ class BlockWalk {
     const T* from = values_.data();
     with_length(block_[3], [&](auto length) {
       for_each_row([&](T* row, const auto&) {
-        std::copy_n(from, size_t(length), row);
+        std::memcpy(row, from, length * sizeof(T));
         from += length;
         return true;
       });
@@ -224,11 +250,17 @@ class BlockWalk {
   void gather_block(T* to) const {
     with_length(block_[3], [&](auto length) {
       for_each_row([&](const T* row, const auto&) {
-        std::copy_n(row, size_t(length), to);
+        std::memcpy(to, row, length * sizeof(T));
         to += length;
         return true;
       });
     });
+  }
+  // Followed by zeros, as polynomials want them.
+  void fit_from(const T* values) {
+    const size_t size = block_size();
+    for (size_t i = 0; i < size; ++i) numbers_of_block_[i] = C(values[i]);
+    std::fill_n(numbers_of_block_.data() + size, kPadding, C(0));
   }
 
   // The encoder's side.
@@ -236,8 +268,7 @@ class BlockWalk {
   Method choose(Numbers& numbers) {
     if (has_special()) return lorenzo1;
     gather_block(values_.data());
-    const size_t size = block_size();
-    for (size_t i = 0; i < size; ++i) numbers_of_block_[i] = C(values_[i]);
+    fit_from(values_.data());
     if (stays<1>()) return lorenzo1;
     if (choice_.lorenzo2 && stays<2>()) return lorenzo2;
     Method best = lorenzo1, best_polynomial = lorenzo1;
@@ -307,7 +338,7 @@ class BlockWalk {
       for (size_t i = 0; i < size; ++i) predicted_[i] = predicted_as<T>(fitted_[i]);
       std::copy_n(values_.data(), size, rounded_.data());
       visit_.round(rounded_.data(), predicted_.data(), size);
-      for (size_t i = 0; i < size; ++i) numbers_of_block_[i] = C(rounded_[i]);
+      fit_from(rounded_.data());
       Numbers again;
       if (!p.fit(numbers_of_block_.data(), again)) return false;
       if (again == numbers) return true;
@@ -427,7 +458,7 @@ class BlockWalk {
   }
 
   static constexpr i64 kNumberBits = 6;  // what a coefficient costs, about
-  static constexpr size_t kMostValues = kMostCodes;
+  static constexpr size_t kMostValues = kMostCodes, kPadding = 8;
 
   const BlockChoice& choice_;
   Field<T> field_;
@@ -451,7 +482,7 @@ class BlockWalk {
   std::array<RowState, kMostRows> side_by_side_;
   std::array<T, kMostValues> values_, rounded_;
   std::array<P, kMostValues> predicted_;
-  std::array<C, kMostValues> fitted_, numbers_of_block_, differences_;
+  std::array<C, kMostValues + kPadding> fitted_, numbers_of_block_, differences_;
   std::vector<Method> methods_;
   std::array<std::vector<Numbers>, 2> kept_;
   std::array<size_t, 2> taken_{};

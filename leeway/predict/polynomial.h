@@ -15,9 +15,25 @@
 #include <cmath>
 #include <vector>
 
+#include "leeway/core/export.h"
 #include "leeway/core/types.h"
 
 namespace leeway {
+
+namespace kernel {
+
+// out[t] = the sum of values[i] * basis[t * size + i]; sizes are multiples of eight.
+LEEWAY_EXPORT void products(const float* values, const float* basis, size_t terms, size_t size,
+                            float* out);
+LEEWAY_EXPORT void products(const double* values, const double* basis, size_t terms, size_t size,
+                            double* out);
+// out[i] = the sum of weights[t] * basis[t * size + i], in the order of t.
+LEEWAY_EXPORT void weighted_sum(const float* weights, const float* basis, size_t terms, size_t size,
+                                float* out);
+LEEWAY_EXPORT void weighted_sum(const double* weights, const double* basis, size_t terms,
+                                size_t size, double* out);
+
+}  // namespace kernel
 
 // Slowest axis first; axes that are not there have extent 1.
 using BlockShape = std::array<size_t, 4>;
@@ -32,7 +48,7 @@ class Polynomial {
   using Numbers = std::array<i64, kMostTerms>;
 
   Polynomial(const BlockShape& shape, int degree, double step)
-      : shape_(shape), size_(shape[0] * shape[1] * shape[2] * shape[3]) {
+      : shape_(shape), padded_((shape[0] * shape[1] * shape[2] * shape[3] + 7) / 8 * 8) {
     add_term({}, step);
     for (int k = 0; k < 4; ++k) add_term(powers(k, 1), step);
     if (degree < 2) return;
@@ -43,23 +59,28 @@ class Polynomial {
 
   size_t terms() const { return terms_.size(); }
 
-  // Says whether numbers were found.
+  // The size of a block, up to a multiple of eight.
+  size_t padded() const { return padded_; }
+
+  // Says whether numbers were found. Behind the block, values up to padded() are zeros.
   bool fit(const C* values, Numbers& numbers) const {
     numbers.fill(0);
-    for (const Term& term : terms_) {
-      const double number = double(dot(values, term.basis.data())) / (term.norm * term.unit);
+    std::array<C, kMostTerms> sums;
+    kernel::products(values, basis_.data(), terms_.size(), padded_, sums.data());
+    for (size_t t = 0; t < terms_.size(); ++t) {
+      const double number = double(sums[t]) / (terms_[t].norm * terms_[t].unit);
       if (!(std::abs(number) < 0x1p40)) return false;
-      numbers[term.place] = i64(std::floor(number + 0.5));
+      numbers[terms_[t].place] = rounded(number);
     }
     return true;
   }
 
+  // Has room for padded() values.
   void evaluate(const Numbers& numbers, C* out) const {
-    std::fill_n(out, size_, C(0));
-    for (const Term& term : terms_) {
-      const C weight = C(double(numbers[term.place]) * term.unit);
-      for (size_t i = 0; i < size_; ++i) out[i] += weight * term.basis[i];
-    }
+    std::array<C, kMostTerms> weights;
+    for (size_t t = 0; t < terms_.size(); ++t)
+      weights[t] = C(double(numbers[terms_[t].place]) * terms_[t].unit);
+    kernel::weighted_sum(weights.data(), basis_.data(), terms_.size(), padded_, out);
   }
 
  private:
@@ -77,46 +98,44 @@ class Polynomial {
     return power == 0 ? 1 : power == 1 ? u : u * u - (n * n - 1) / 12;
   }
 
+  // Halves up.
+  static i64 rounded(double number) {
+    const double up = number + 0.5;
+    const auto whole = i64(up);
+    return whole - (double(whole) > up);
+  }
+
   struct Term {
-    size_t place;          // of its number
-    std::vector<C> basis;  // for every value of the block
+    size_t place;  // of its number
     double norm, unit;
   };
 
   // Terms that are 0 everywhere are left out.
   void add_term(const Powers& powers, double step) {
-    Term term{places_++, {}, 0, 0};
+    Term term{places_++, 0, 0};
     double largest = 0;
+    std::vector<C> values;
     for (size_t i = 0; i < shape_[0]; ++i)
       for (size_t j = 0; j < shape_[1]; ++j)
         for (size_t k = 0; k < shape_[2]; ++k)
           for (size_t l = 0; l < shape_[3]; ++l) {
             const double value = basis(0, powers[0], i) * basis(1, powers[1], j) *
                                  basis(2, powers[2], k) * basis(3, powers[3], l);
-            term.basis.push_back(C(value));
+            values.push_back(C(value));
             term.norm += value * value;
             largest = std::max(largest, std::abs(value));
           }
     if (largest == 0) return;
+    values.resize(padded_);
+    basis_.insert(basis_.end(), values.begin(), values.end());
     term.unit = step * kPart / largest;
-    terms_.push_back(std::move(term));
-  }
-
-  // In eight sums, so that every host has the same.
-  C dot(const C* a, const C* b) const {
-    std::array<C, 8> sums{};
-    size_t i = 0;
-    for (; i + 8 <= size_; i += 8)
-      for (size_t j = 0; j < 8; ++j) sums[j] += a[i + j] * b[i + j];
-    for (; i < size_; ++i) sums[0] += a[i] * b[i];
-    for (size_t j = 4; j > 0; j /= 2)
-      for (size_t k = 0; k < j; ++k) sums[k] += sums[k + j];
-    return sums[0];
+    terms_.push_back(term);
   }
 
   BlockShape shape_;
-  size_t size_, places_ = 0;
+  size_t padded_, places_ = 0;
   std::vector<Term> terms_;
+  std::vector<C> basis_;  // of every term, for every value of the block
 };
 
 }  // namespace leeway

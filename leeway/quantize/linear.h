@@ -302,6 +302,16 @@ LEEWAY_EXPORT bool recover_wave(const LinearGrid<float>& grid, const Wave<float>
 LEEWAY_EXPORT bool recover_wave(const LinearGrid<double>& grid, const Wave<double>& rows,
                                 const i64* codes);
 
+// The same for blocks.
+LEEWAY_EXPORT bool quantize_block(const LinearGrid<float>& grid, const BlockWave<float>& block,
+                                  i32* codes, double& max_error);
+LEEWAY_EXPORT bool quantize_block(const LinearGrid<double>& grid, const BlockWave<double>& block,
+                                  i64* codes, double& max_error);
+LEEWAY_EXPORT bool recover_block(const LinearGrid<float>& grid, const BlockWave<float>& block,
+                                 const i32* codes);
+LEEWAY_EXPORT bool recover_block(const LinearGrid<double>& grid, const BlockWave<double>& block,
+                                 const i64* codes);
+
 struct Linear {
   static constexpr std::string_view kName = "linear";
   static constexpr std::string_view kAbout =

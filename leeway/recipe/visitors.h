@@ -132,6 +132,13 @@ struct Quantize : Visitor<T, Q> {
     if (!has_code(value, predicted, block_codes[slot], this->mark_of(value)))
       without_code.emplace_back(slot, value);
   }
+  // Many points, the first at the slot; says false and changes nothing if they have to come one by
+  // one.
+  bool points_at(size_t slot, const BlockWave<T>& rows) {
+    if constexpr (requires { quantize_block(grid, rows, block_codes, max_error); })
+      return this->given_marks.empty() && quantize_block(grid, rows, block_codes + slot, max_error);
+    return false;
+  }
   void end_block(size_t count) {
     std::ranges::sort(without_code, {}, [](const auto& entry) { return entry.first; });
     for (const auto& [slot, value] : without_code) exact.add(done + slot, value);
@@ -235,6 +242,11 @@ struct Recover : Visitor<T, Q> {
   void begin_block(size_t count) { take(count, nullptr); }
   void point_at(size_t slot, T& value, Predicted<T> predicted) {
     value = recovered(predicted, codes[slot], done + slot, this->mark_of(value));
+  }
+  bool points_at(size_t slot, const BlockWave<T>& rows) {
+    if constexpr (requires { recover_block(grid, rows, codes.data()); })
+      return this->given_marks.empty() && recover_block(grid, rows, codes.data() + slot);
+    return false;
   }
   void end_block(size_t count) { done += count; }
   void keep(T& value, Predicted<T> otherwise) { point(value, otherwise); }
