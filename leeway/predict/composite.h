@@ -36,6 +36,7 @@ class BlockWalk {
   using C = Number<T>;
   using P = Predicted<T>;
   using Numbers = typename Polynomial<C>::Numbers;
+  using Fit = typename Polynomial<C>::Fit;
   static constexpr bool kReads = std::is_same_v<Notes, Reader>;
   enum Method : u8 { lorenzo1, lorenzo2, plane, quadric };
 
@@ -275,14 +276,20 @@ class BlockWalk {
     i64 least = 0, least_polynomial = 0;
     for (const Method method : {plane, quadric}) {
       if (!(method == plane ? choice_.plane : choice_.quadric)) continue;
+      const Polynomial<C>& p = polynomial(method);
+      Fit fit;
+      if (!p.fit(numbers_of_block_.data(), fit)) continue;
       Numbers found;
-      if (!polynomial(method).fit(numbers_of_block_.data(), found)) continue;
-      polynomial(method).evaluate(found, fitted_.data());
-      if (stays(fitted_.data())) {
-        numbers = found;
-        return method;
+      for (const i64 grain : kGrains) {
+        found = p.rounded(fit, grain);
+        if (grain > 1 && !stays(values_[0], predicted_as<T>(p.first_value(found)))) continue;
+        p.evaluate(found, fitted_.data());
+        if (stays(fitted_.data())) {
+          numbers = found;
+          return method;
+        }
       }
-      const i64 estimate = polynomial_cost() + bits(kNumberBits * i64(polynomial(method).terms()));
+      const i64 estimate = polynomial_cost(method);
       if (best_polynomial == lorenzo1 || estimate < least_polynomial) {
         best_polynomial = method;
         least_polynomial = estimate;
@@ -298,8 +305,10 @@ class BlockWalk {
         }
     }
     if (best_polynomial != lorenzo1 && (!choice_.compares || least_polynomial < least) &&
-        settle(best_polynomial, numbers))
-      return best_polynomial;
+        settle(best_polynomial, numbers)) {
+      fit_from(values_.data());
+      if (!choice_.compares || polynomial_cost(best_polynomial) < least) return best_polynomial;
+    }
     return best;
   }
 
@@ -329,20 +338,26 @@ class BlockWalk {
     return true;
   }
 
-  // Looks for a polynomial that the values it leads to lead to.
+  // Looks for a polynomial that the values it leads to lead to. There is none where a coefficient
+  // comes to lie between two numbers; then those of a coarser grain, which lie elsewhere, are
+  // tried.
   bool settle(Method method, Numbers& numbers) {
     const Polynomial<C>& p = polynomial(method);
     const size_t size = block_size();
-    for (int attempt = 0; attempt < 8; ++attempt) {
-      p.evaluate(numbers, fitted_.data());
-      for (size_t i = 0; i < size; ++i) predicted_[i] = predicted_as<T>(fitted_[i]);
-      std::copy_n(values_.data(), size, rounded_.data());
-      visit_.round(rounded_.data(), predicted_.data(), size);
-      fit_from(rounded_.data());
-      Numbers again;
-      if (!p.fit(numbers_of_block_.data(), again)) return false;
-      if (again == numbers) return true;
-      numbers = again;
+    Fit fit;
+    for (size_t k = kGrains.size(); k-- > 0;) {
+      if (k + 1 < kGrains.size()) numbers = p.rounded(fit, kGrains[k]);
+      for (int attempt = 0; attempt < 4; ++attempt) {
+        p.evaluate(numbers, fitted_.data());
+        for (size_t i = 0; i < size; ++i) predicted_[i] = predicted_as<T>(fitted_[i]);
+        std::copy_n(values_.data(), size, rounded_.data());
+        visit_.round(rounded_.data(), predicted_.data(), size);
+        fit_from(rounded_.data());
+        if (!p.fit(numbers_of_block_.data(), fit)) return false;
+        const Numbers again = p.rounded(fit, kGrains[k]);
+        if (again == numbers) return true;
+        numbers = again;
+      }
     }
     return false;
   }
@@ -385,7 +400,7 @@ class BlockWalk {
     const double whole = double(block_size()) / double(count);
     return i64(double(cost(differences_.data(), count, noise)) * whole);
   }
-  i64 polynomial_cost() {
+  i64 polynomial_cost(Method method) {
     C* difference = differences_.data();
     const C *fitted = fitted_.data(), *number = numbers_of_block_.data();
     for_each_row([&](T*, const auto& place) {
@@ -397,7 +412,7 @@ class BlockWalk {
       number += block_[3];
       return true;
     });
-    return cost_of_all(difference, 0);
+    return cost_of_all(difference, 0) + bits(kNumberBits * i64(polynomial(method).terms()));
   }
   // From original neighbours in the block, as reconstructed ones are not there yet: differences
   // will be off by the errors of the neighbours.
@@ -458,6 +473,7 @@ class BlockWalk {
   }
 
   static constexpr i64 kNumberBits = 6;  // what a coefficient costs, about
+  static constexpr std::array<i64, 3> kGrains{4, 2, 1};
   static constexpr size_t kMostValues = kMostCodes, kPadding = 8;
 
   const BlockChoice& choice_;

@@ -29,18 +29,18 @@ TEST(Polynomial, FindsWhatThereIs) {
       const Shape shape{block[0], block[1], block[2], block[3]};
       auto values = polynomial(shape, degree, 0);
       const Polynomial<double> fitted(block, degree, 1e-6);
-      Polynomial<double>::Numbers numbers;
+      Polynomial<double>::Fit fit;
       const size_t size = values.size();
       values.resize(fitted.padded());
-      ASSERT_TRUE(fitted.fit(values.data(), numbers));
+      ASSERT_TRUE(fitted.fit(values.data(), fit));
       std::vector<double> found(values.size());
-      fitted.evaluate(numbers, found.data());
+      fitted.evaluate(fitted.rounded(fit, 1), found.data());
       for (size_t i = 0; i < size; ++i)
         ASSERT_NEAR(found[i], values[i], 3e-6) << to_string(shape) << " " << degree;
     }
-  Polynomial<double>::Numbers numbers;
+  Polynomial<double>::Fit fit;
   const std::vector<double> huge(8, 1e300);
-  EXPECT_FALSE(Polynomial<double>({1, 2, 2, 2}, 1, 1e-6).fit(huge.data(), numbers));
+  EXPECT_FALSE(Polynomial<double>({1, 2, 2, 2}, 1, 1e-6).fit(huge.data(), fit));
 }
 
 size_t size_of_stream(const std::vector<double>& values, const Shape& shape, double bound,

@@ -62,25 +62,39 @@ class Polynomial {
   // The size of a block, up to a multiple of eight.
   size_t padded() const { return padded_; }
 
-  // Says whether numbers were found. Behind the block, values up to padded() are zeros.
-  bool fit(const C* values, Numbers& numbers) const {
-    numbers.fill(0);
+  // The coefficients, not yet rounded; says whether they are within reach. Behind the block, values
+  // up to padded() are zeros.
+  using Fit = std::array<double, kMostTerms>;
+  bool fit(const C* values, Fit& found) const {
+    found.fill(0);
     std::array<C, kMostTerms> sums;
     kernel::products(values, basis_.data(), terms_.size(), padded_, sums.data());
     for (size_t t = 0; t < terms_.size(); ++t) {
       const double number = double(sums[t]) / (terms_[t].norm * terms_[t].unit);
       if (!(std::abs(number) < 0x1p40)) return false;
-      numbers[terms_[t].place] = rounded(number);
+      found[terms_[t].place] = number;
     }
     return true;
+  }
+  // To multiples of the grain, a power of two.
+  Numbers rounded(const Fit& fit, i64 grain) const {
+    Numbers numbers{};
+    for (const Term& term : terms_)
+      numbers[term.place] = grain * rounded(fit[term.place] / double(grain));
+    return numbers;
   }
 
   // Has room for padded() values.
   void evaluate(const Numbers& numbers, C* out) const {
     std::array<C, kMostTerms> weights;
-    for (size_t t = 0; t < terms_.size(); ++t)
-      weights[t] = C(double(numbers[terms_[t].place]) * terms_[t].unit);
+    for (size_t t = 0; t < terms_.size(); ++t) weights[t] = weight(numbers, t);
     kernel::weighted_sum(weights.data(), basis_.data(), terms_.size(), padded_, out);
+  }
+  // out[0] alone.
+  C first_value(const Numbers& numbers) const {
+    C sum = 0;
+    for (size_t t = 0; t < terms_.size(); ++t) sum += weight(numbers, t) * basis_[t * padded_];
+    return sum;
   }
 
  private:
@@ -90,6 +104,10 @@ class Polynomial {
     p[size_t(k)] = power;
     if (l >= 0) p[size_t(l)] = 1;
     return p;
+  }
+
+  C weight(const Numbers& numbers, size_t t) const {
+    return C(double(numbers[terms_[t].place]) * terms_[t].unit);
   }
 
   double basis(size_t axis, int power, size_t i) const {
