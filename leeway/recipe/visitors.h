@@ -326,6 +326,7 @@ struct Estimate : Visitor<T, Q> {
   using Visitor<T, Q>::codes;
   static constexpr size_t kContexts = 64, kBins = 64;
   Trial trial;
+  std::array<T, kMostCodes> originals;
   std::array<u8, kMostCodes> own_sizes;
   std::array<std::array<u32, kBins>, kContexts> counts{};
   size_t before = 0;  // the sizes of the two codes before: a context, if there is no other
@@ -335,12 +336,22 @@ struct Estimate : Visitor<T, Q> {
   bool decodes() const { return false; }
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
            const u8* marks, u8* sizes) {
-    for (size_t i = 0; i < count; ++i) {
-      const T original = values[i];
-      const u8 mark = marks ? marks[i] : u8(0);
-      if (this->quantize(values[i], predicted[i], codes[i], mark) && !(mark & kSpecialMark))
-        trial.unchanged = trial.unchanged && bits_of(original) == bits_of(values[i]);
+    if (trial.unchanged) std::copy_n(values, count, originals.data());
+    for (size_t i = 0; i < count;) {
+      if constexpr (requires(double& e) {
+                      this->grid.quantize_run(values, predicted, 0, codes.data(), e);
+                    }) {
+        double error = 0;
+        if (!marks)
+          i += this->grid.quantize_run(values + i, predicted + i, count - i, codes.data() + i,
+                                       error);
+      }
+      for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
+        this->quantize(values[i], predicted[i], codes[i], marks ? marks[i] : u8(0));
     }
+    for (size_t i = 0; trial.unchanged && i < count; ++i)
+      trial.unchanged =
+          bits_of(originals[i]) == bits_of(values[i]) || (marks && marks[i] & kSpecialMark);
     u8* const known = sizes ? sizes : own_sizes.data();
     sizes_of(std::span<const Code<T>>(codes.data(), count), known);
     for (size_t i = 0; i < count; ++i) {
