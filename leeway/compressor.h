@@ -104,15 +104,17 @@ class Compressor {
   }
 
   static std::unique_ptr<Transform<T>> transform(const std::tuple<S...>& stages) {
+    constexpr size_t q = detail::position_of<S...>(Kind::quantizer);
+    if constexpr (q == detail::kAbsent)
+      return transform(stages, Exact());
+    else
+      return as_quantized(transform(stages, std::get<q>(stages)), std::get<q>(stages));
+  }
+  template <class Q>
+  static std::unique_ptr<Transform<T>> transform(const std::tuple<S...>& stages,
+                                                 const Q& quantizer) {
     constexpr size_t p = detail::position_of<S...>(Kind::predictor),
                      q = detail::position_of<S...>(Kind::quantizer);
-    const auto quantizer = [&] {
-      if constexpr (q == detail::kAbsent)
-        return Exact();
-      else
-        return std::get<q>(stages);
-    }();
-    using Q = std::remove_const_t<decltype(quantizer)>;
     static_assert(Quantizer<Q, T>,
                   "the quantizer does not fit: see the concept Quantizer in core/stage.h");
     if constexpr (p == detail::kAbsent) {

@@ -19,7 +19,7 @@ import zstandard
 DTYPES = {1: "f32", 2: "f64", 3: "f16", 4: "bf16", 5: "i8", 6: "i16", 7: "i32", 8: "i64", 9: "u8", 10: "u16", 11: "u32", 12: "u64"}
 BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FLOATS = ("f32", "f64", "f16", "bf16")
-DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {"step": "short", "bins": 0},
+DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {"step": "short", "bins": 0, "beyond": "exact"},
             "exact": {}, "huffman": {}, "log": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 14},
             "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}, "rans": {},
             "composite": {"second": 0, "degree": 1, "block": 0}, "regression": {"degree": 1, "block": 0},
@@ -515,7 +515,7 @@ def short_step(bound):
 
 class Linear:
     def __init__(self, dtype, bound, params):
-        self.dtype, self.half, self.bins = dtype, None, params["bins"]
+        self.dtype, self.half, self.bins = dtype, None, params["bins"] if params["beyond"] == "exact" else 0
         binary = params["step"] == "pow2"
         if dtype in FLOATS:
             self.step = float(2.0 ** np.frexp(bound)[1]) if binary else short_step(bound)
@@ -1412,6 +1412,19 @@ def undo_log(values, negative, apart, kept, dtype):
         values[i] = to_bits(-power if negative[i] else power, dtype)
 
 
+def read_planes(side, radius, size, width):
+    """Codes set apart (planes.md)."""
+    count = side.varint()
+    require(count <= size, "more codes set apart than there are")
+    if count == 0:
+        return []
+    planes, length = side.get("B"), (count + 7) // 8
+    require(planes < width, "too many planes")
+    rows = [int.from_bytes(side.take(length), "little") for _ in range(planes + 1)]
+    sizes = [radius + sum((row >> i & 1) << planes - 1 - k for k, row in enumerate(rows[1:])) for i in range(count)]
+    return [-n if rows[0] >> i & 1 else n for i, n in enumerate(sizes)]
+
+
 def decode_values(reader, stages, names, dtype, shape, size, width, bound):
     notes = bytes(reader.section().rest())
     side = Reader(zstd(notes) if notes else b"")
@@ -1420,6 +1433,12 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
     decoder = {"huffman": huffman, "adaptive": adaptive, "rans": rans, "pack": pack, "fixed": fixed, "raw": raw_codes, "fixed-huffman": fixed_huffman, "arithmetic": arithmetic,
                "residual": residual}[encoder]
     quantizer = next((n for n in names if n in QUANTIZERS), None)
+    joined = lambda codes: codes
+    if quantizer == "linear" and dict(stages)["linear"]["beyond"] == "planes":
+        radius = max(dict(stages)["linear"]["bins"] // 2, 1)
+        apart = iter(read_planes(side, radius, size, width))
+        joined = lambda codes: [next(apart) if q == radius else q for q in codes]
+        decoder = lambda *a, near=decoder: joined(near(*a))
     if quantizer == "elementwise":
         classes = [side.get("d") for _ in range(side.get("B"))]
         require(len(classes) <= 121 and all(0 <= e < bound for e in classes), "bounds of classes")
@@ -1432,7 +1451,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
     if predictor == "pyramid":
         if encoder == "rans":
             source = Rans(reader, size, width)
-            next_code = source.next
+            next_code = lambda context: joined([source.next(context)])[0]
         else:
             codes = iter(decoder(reader, size, width, dict(stages).get(encoder, {})))
             next_code = lambda context: next(codes)
@@ -1449,8 +1468,8 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
         whole = lambda e: Linear(integer, 0.0, DEFAULTS["linear"])
         params = dict(stages)[predictor]
         if predictor == "cross":
-            source = Rans(reader, size, width).next if encoder == "rans" else iter(decoder(reader, size, width, dict(stages).get(encoder, {})))
-            integers = cross_walk(source if encoder == "rans" else lambda context: next(source), size, params, side)
+            source = Rans(reader, size, width) if encoder == "rans" else iter(decoder(reader, size, width, dict(stages).get(encoder, {})))
+            integers = cross_walk((lambda context: joined([source.next(context)])[0]) if encoder == "rans" else lambda context: next(source), size, params, side)
         else:
             walked = decoder(reader, size, width, dict(stages).get(encoder, {}))
             with np.errstate(all="ignore"):
@@ -1562,13 +1581,16 @@ def decode_chunk(reader, ordinal, header, shape):
     elif kind == 3:
         values = bytes(rest)
     else:
-        require(kind in (1, 2, 4), "unknown payload")
+        require(kind in (1, 2, 4, 5), "unknown payload")
+        if kind == 5:  # a smaller bound
+            require(1 <= rest[0] <= 3, "a bound made too small")
+            bound, rest = bound / 2 ** rest[0], rest[1:]
         if kind == 4:  # how much of the body holds which levels
             table, rest = rest[1 : 1 + 12 * rest[0]], rest[1 + 12 * rest[0] :]
             require(1 <= len(table) // 12 <= 4, "a wrong number of levels")
             for bytes_, hash_ in struct.iter_unpack("<IQ", table):
                 require(bytes_ <= len(rest) and hash_of(rest[:bytes_]) == hash_, "damaged level")
-        recipe = header["recipe"] if kind in (1, 4) else "exact+lorenzo+huffman+zstd"
+        recipe = header["recipe"] if kind in (1, 4, 5) else "exact+lorenzo+huffman+zstd"
         bits = decode_body(bytes(rest), recipe, dtype, squeezed, bound)
         values = b"".join(b.to_bytes(width, "little") for b in bits)
     require(len(values) == count * width and hash_of(values) == decoded_hash, "decoded values differ")

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -20,7 +21,14 @@
 
 namespace leeway {
 
-enum class Payload : u8 { constant = 0, coded = 1, lossless = 2, stored = 3, levels = 4 };
+enum class Payload : u8 {
+  constant = 0,
+  coded = 1,
+  lossless = 2,
+  stored = 3,
+  levels = 4,
+  tightened = 5,  // coded with a smaller bound than that of the chunk
+};
 
 // Stands before the body of a chunk that is coded from coarse to fine: how many bytes of the body
 // hold every second value along all axes, every fourth, ..., and their checksums.
@@ -130,10 +138,31 @@ class TypedChunkCodec final : public ChunkCodec {
     } else {
       Buffer<T> decoded(size);
       const Field<T> field{decoded.data(), source.shape};
-      KeptValues values(decoded.data());
-      report = recipe_.compress(source, values, bound, mask, out);
-      holds = keeps_bound(source, field, bound.most, mask, report) &&
-              (!needs_second_look() || stays(field, bound.most, mask));
+      const auto attempt = [&](int halvings) {
+        out.truncate(start);
+        out.put(halvings > 0 ? Payload::tightened : Payload::coded);
+        if (halvings > 0) out.put(u8(halvings));
+        KeptValues values(decoded.data());
+        const ChunkBound inner(std::ldexp(bound.most, -halvings), bound.each);
+        report = recipe_.compress(source, values, inner, mask, out);
+        return keeps_bound(source, field, bound.most, mask, report) &&
+               (!needs_second_look() || stays(field, inner.most, mask));
+      };
+      holds = attempt(0);
+      if (needs_second_look() && !(holds && report.max_error == 0)) {
+        // What a smaller bound has made must stay.
+        Buffer<T> original(size);
+        gather(source, original.data());
+        int made = 1;
+        while (made <= kMostHalvings &&
+               !stays({original.data(), source.shape}, std::ldexp(bound.most, -made), mask))
+          ++made;
+        if (made <= kMostHalvings)
+          holds = attempt(made);
+        else
+          for (int halvings = 1; !holds && halvings <= kMostHalvings; ++halvings)
+            holds = attempt(halvings);
+      }
       report.decoded_hash = hash_of(bytes_of(field.values()));
     }
     const size_t bytes = out.size() - start;
@@ -167,6 +196,13 @@ class TypedChunkCodec final : public ChunkCodec {
       case Payload::coded:
         check_bound(bound);
         return recipe_.decompress(in.rest(), bound, shape, values);
+      case Payload::tightened: {
+        const int halvings = in.get<u8>();
+        if (halvings < 1 || halvings > kMostHalvings) fail_corrupt("a bound made too small");
+        const double inner = std::ldexp(bound, -halvings);
+        check_bound(inner);
+        return recipe_.decompress(in.rest(), inner, shape, values);
+      }
       case Payload::levels:
         check_bound(bound);
         LevelTable::read(in);
@@ -181,6 +217,8 @@ class TypedChunkCodec final : public ChunkCodec {
   }
 
  private:
+  static constexpr int kMostHalvings = 3;
+
   void check_bound(double bound) const {
     if (!(bound > 0 && recipe_.inner_bound(bound) > 0)) fail_corrupt("coded chunk without a bound");
   }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/preprocess/dft.h"
 
+#include <array>
 #include <cmath>
 #include <vector>
+
+#include "leeway/core/buffer.h"
 
 namespace leeway {
 namespace {
@@ -19,52 +22,73 @@ double cosine(double x) {
   return sign * sum;
 }
 
-// Row k has the weights of coefficient k of n values.
-std::vector<double> weights(size_t n) {
-  std::vector<double> w;
+// What n numbers become: entry [from * n + to] is the weight of one number in another.
+std::vector<double> weights(size_t n, bool forward) {
+  std::vector<double> w(n * n);
   for (size_t k = 0; k < n; ++k)
     for (size_t i = 0; i < n; ++i)
-      w.push_back(std::sqrt((k == 0 ? 1.0 : 2.0) / double(n)) *
-                  cosine(double(k) * (double(i) + 0.5) / double(n)));
+      w[forward ? i * n + k : k * n + i] = std::sqrt((k == 0 ? 1.0 : 2.0) / double(n)) *
+                                           cosine(double(k) * (double(i) + 0.5) / double(n));
   return w;
 }
 
-// All lines along one axis. Coefficients of equal frequency stand together: coefficient k of block
-// b at k * blocks + b; those of a shorter block at the end stand behind.
+// All lines along one axis, `step` of them side by side. Coefficients of equal frequency stand
+// together: coefficient k of block b at k * blocks + b; those of a shorter block at the end stand
+// behind.
 class AxisTransform {
  public:
-  AxisTransform(size_t extent, size_t block)
+  AxisTransform(size_t extent, size_t step, size_t block, bool forward)
       : extent_(extent),
+        step_(step),
         block_(std::min(block, extent)),
         blocks_(extent / block_),
-        whole_(weights(block_)),
-        rest_(weights(extent % block_)) {}
+        forward_(forward),
+        whole_(weights(block_, forward)),
+        rest_(weights(extent % block_, forward)) {}
 
-  void run(double* line, bool forward) {
-    moved_.assign(extent_, 0);
-    for (size_t b = 0; b < blocks_; ++b)
-      product(
-          line, whole_, block_, forward, [&](size_t i) { return b * block_ + i; },
-          [&](size_t k) { return k * blocks_ + b; });
+  void run(const double* from, double* to) const {
+    for (size_t b = 0; b < blocks_; ++b) product(from, to, whole_, block_, b * block_, b, blocks_);
     const size_t done = blocks_ * block_;
-    product(
-        line, rest_, extent_ - done, forward, [&](size_t i) { return done + i; },
-        [&](size_t k) { return done + k; });
-    std::copy(moved_.begin(), moved_.end(), line);
+    product(from, to, rest_, extent_ - done, done, done, 1);
   }
 
  private:
-  void product(const double* line, const std::vector<double>& w, size_t n, bool forward,
-               auto&& value_at, auto&& coefficient_at) {
-    for (size_t a = 0; a < n; ++a) {
-      double sum = 0;
-      for (size_t b = 0; b < n; ++b)
-        sum += forward ? w[a * n + b] * line[value_at(b)] : w[b * n + a] * line[coefficient_at(b)];
-      moved_[forward ? coefficient_at(a) : value_at(a)] = sum;
+  // Values stand at first_value, ..., coefficients at first_coefficient, ..., `apart` from another.
+  void product(const double* from, double* to, const std::vector<double>& w, size_t n,
+               size_t first_value, size_t first_coefficient, size_t apart) const {
+    const auto value = [&](size_t i) { return (first_value + i) * step_; };
+    const auto coefficient = [&](size_t k) { return (first_coefficient + k * apart) * step_; };
+    const auto source = [&](size_t i) { return forward_ ? value(i) : coefficient(i); };
+    const auto target = [&](size_t i) { return forward_ ? coefficient(i) : value(i); };
+    if (step_ < kSideBySide) {  // vectors of results of one line
+      std::array<double, Dft::kMostBlock> sums;
+      for (size_t line = 0; line < step_; ++line) {
+        sums.fill(0);
+        for (size_t i = 0; i < n; ++i) {
+          const double x = from[source(i) + line];
+          for (size_t k = 0; k < n; ++k) sums[k] += w[i * n + k] * x;
+        }
+        for (size_t k = 0; k < n; ++k) to[target(k) + line] = sums[k];
+      }
+      return;
+    }
+    std::array<double, kSideBySide> sums;
+    for (size_t first = 0; first < step_; first += kSideBySide) {
+      const size_t lines = std::min(kSideBySide, step_ - first);
+      for (size_t k = 0; k < n; ++k) {
+        sums.fill(0);
+        for (size_t i = 0; i < n; ++i) {
+          const double weight = w[i * n + k], *x = from + source(i) + first;
+          for (size_t line = 0; line < lines; ++line) sums[line] += weight * x[line];
+        }
+        std::copy_n(sums.data(), lines, to + target(k) + first);
+      }
     }
   }
-  size_t extent_, block_, blocks_;
-  std::vector<double> whole_, rest_, moved_;
+  static constexpr size_t kSideBySide = 32;
+  size_t extent_, step_, block_, blocks_;
+  bool forward_;
+  std::vector<double> whole_, rest_;
 };
 
 // Along the first axis, then the next; back in the other order.
@@ -72,20 +96,16 @@ template <class T>
 void transform(Field<T> field, size_t block, bool forward) {
   const size_t rank = field.shape.rank();
   if (field.size() == 0) return;
-  std::vector<double> values(field.size());
+  Buffer<double> values(field.size()), moved(field.size());
   for (size_t i = 0; i < values.size(); ++i) values[i] = double(field.data[i]);
   const Strides strides = contiguous_strides(field.shape, 1);
   for (size_t turn = 0; turn < rank; ++turn) {
     const size_t axis = forward ? turn : rank - 1 - turn;
     const auto extent = size_t(field.shape[axis]), step = size_t(strides[axis]);
-    AxisTransform along(extent, block);
-    std::vector<double> line(extent);
-    for (size_t first = 0; first < values.size(); ++first) {
-      if (first / step % extent != 0) continue;
-      for (size_t i = 0; i < extent; ++i) line[i] = values[first + i * step];
-      along.run(line.data(), forward);
-      for (size_t i = 0; i < extent; ++i) values[first + i * step] = line[i];
-    }
+    const AxisTransform along(extent, step, block, forward);
+    for (size_t first = 0; first < values.size(); first += extent * step)
+      along.run(values.data() + first, moved.data() + first);
+    std::swap(values, moved);
   }
   const double scale = forward ? kScale : 1 / kScale;
   for (size_t i = 0; i < values.size(); ++i) field.data[i] = T(values[i] * scale);

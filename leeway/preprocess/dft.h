@@ -2,8 +2,9 @@
 // Dft: the cosine form of the discrete Fourier transform, block by block along every axis (dft.md).
 //
 // Errors of coefficients spread over the values of a block and seldom add up: coefficients are made
-// 3.5 times as large, so that an error beyond the bound is six standard deviations away. The engine
-// looks at every value all the same.
+// 3.5 times as large, so that an error beyond the bound is six standard deviations away where they
+// are independent. They are not where many coefficients vanish: the engine looks at every value,
+// and takes a smaller bound for a chunk that needs it.
 #pragma once
 
 #include "leeway/core/export.h"
@@ -16,9 +17,10 @@ struct Dft {
   static constexpr std::string_view kAbout = "cosine transform of blocks along every axis";
   static constexpr Kind kKind = Kind::preprocessor;
   static constexpr bool kFloatingOnly = true;
+  static constexpr size_t kMostBlock = 64;
   struct Params {
     i32 block = 8;
-    void fields(auto&& field) { field("block", block, 2, 64, "edge of a block"); }
+    void fields(auto&& field) { field("block", block, 2, i32(kMostBlock), "edge of a block"); }
   } params;
 
   template <class T>

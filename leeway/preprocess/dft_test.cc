@@ -55,6 +55,20 @@ TEST(Dft, WholeStreams) {
   EXPECT_THROW(parse_recipe("dft+lorenzo+linear+huffman"), Error);
 }
 
+// Coefficients that all vanish leave an error as large as the value: a smaller bound is needed.
+TEST(Dft, ChunksTakeSmallerBoundsWhereTheyMust) {
+  const Shape shape{64, 64};
+  std::vector<float> values;
+  for_each_outer(shape, 0, [&](const Index& i) {
+    const bool spike = i[0] % 8 == 3 && i[1] % 8 == 4;
+    values.push_back(float(std::sin(0.1 * double(i[0])) + (spike ? 0.0108 : 0)));
+  });
+  const auto options = options_for<float>(Bound::abs(0.01), "dft+linear+huffman+zstd");
+  const Bytes stream = check_round_trip(values, shape, options);
+  EXPECT_GT(inspect(stream).statement.max_error, 0.001);
+  EXPECT_GT(double(values.size() * 4) / double(stream.size()), 8);
+}
+
 TEST(Dft, IsOfUse) {
   const Shape shape{64, 64};
   std::vector<float> values;

@@ -41,15 +41,29 @@ inline double binary_step(double bound) {
 enum class StepRule : u8 { eight_bits, power_of_two };
 constexpr std::array<std::string_view, 2> param_words(StepRule) { return {"short", "pow2"}; }
 
+// What becomes of values whose codes are beyond the bins.
+enum class Beyond : u8 { exact, planes };
+constexpr std::array<std::string_view, 2> param_words(Beyond) { return {"exact", "planes"}; }
+
 struct LinearParams {
   StepRule step = StepRule::eight_bits;
   i32 bins = 0;
+  Beyond beyond = Beyond::exact;
   void fields(auto&& field) {
     field("step", step, StepRule::eight_bits, StepRule::power_of_two,
           "short: just below twice the bound; pow2: the power of two at or below it");
-    field("bins", bins, 0, 1 << 30,
-          "how many codes there are, the others are kept exactly; 0: all");
+    field("bins", bins, 0, 1 << 30, "how many codes there are; 0: all");
+    field("beyond", beyond, Beyond::exact, Beyond::planes,
+          "other values are kept exactly, or their codes stand apart, plane of bits by plane");
   }
+  void check() const {
+    if (beyond == Beyond::planes && bins == 0)
+      fail_argument("stage 'linear': beyond=planes needs a number of bins");
+  }
+  // Of the codes; 0: no limit.
+  i32 limit() const { return beyond == Beyond::exact ? bins : 0; }
+  // Codes from here on are set apart (planes.h); 0: none is.
+  i32 radius() const { return beyond == Beyond::planes ? std::max(bins / 2, 1) : 0; }
 };
 
 // Adding it leaves an integer in the low bits.
@@ -122,7 +136,7 @@ struct LinearGrid<T> {
       : step(params.step == StepRule::eight_bits ? leeway::short_step(bound) : binary_step(bound)),
         inverse(1 / step),
         limit(tight<double>(bound)),
-        most(params.bins > 0 ? std::min(params.bins / 2 - 0.5, kMaxCode) : kMaxCode) {
+        most(params.limit() > 0 ? std::min(params.limit() / 2 - 0.5, kMaxCode) : kMaxCode) {
     if (step > 0x1p-100 && step < 0x1p100) {
       short_step = float(step);
       short_inverse = float(inverse);
@@ -239,7 +253,7 @@ struct LinearGrid<T> {
         step(
             i64(params.step == StepRule::eight_bits ? 2 * half + 1 : std::bit_floor(2 * half + 1))),
         most(std::numeric_limits<Code<T>>::max() / 2) {
-    if (params.bins > 0) most = std::min<i64>(most, std::max(params.bins / 2 - 1, 0));
+    if (params.limit() > 0) most = std::min<i64>(most, std::max(params.limit() / 2 - 1, 0));
   }
 
   // Without loss and without a limit.

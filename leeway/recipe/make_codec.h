@@ -75,7 +75,6 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
       });
     } else if (!predictor) {
       transform = std::make_unique<Dual<T, Q, NoPredictor>>(q, NoPredictor());
-      return;
     } else {
       with_stage(Predictors{}, *predictor, [&]<class P>(const P& p) {
         if (feedback) {
@@ -88,6 +87,7 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
         }
       });
     }
+    transform = as_quantized(std::move(transform), q);
   });
   if (!transform)
     fail_argument("'" + predictor->name + "' cannot stand " + (feedback ? "before" : "behind") +

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "leeway/core/planes.h"
 #include "leeway/core/stage.h"
 #include "leeway/core/values.h"
 #include "leeway/recipe/visitors.h"
@@ -376,5 +377,45 @@ class Walked final : public Transform<T> {
   Q quantizer_;
   std::unique_ptr<Transform<Code<T>>> walk_;
 };
+
+// Large codes stand apart, before the other side data.
+template <class T>
+class SetApart final : public Transform<T> {
+ public:
+  SetApart(std::unique_ptr<Transform<T>> inner, Code<T> radius)
+      : inner_(std::move(inner)), radius_(radius) {}
+
+  double forward(const View& source, ValueSink& values, const ChunkBound& bound,
+                 std::span<const u8> special, CodeSink<Code<T>>& sink, Patches<T>& exact,
+                 Writer& side) const override {
+    SetApartSink<Code<T>> near(sink, radius_);
+    Writer notes;
+    const double max_error = inner_->forward(source, values, bound, special, near, exact, notes);
+    write_planes(std::span<const Code<T>>(near.apart()), radius_, side);
+    side.put_bytes(notes.bytes());
+    return max_error;
+  }
+  void backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
+                const Patches<T>& exact, Reader& side, size_t last_level) const override {
+    SetApartSource<Code<T>> all(source, radius_, read_planes(side, radius_, size_t(shape.size())));
+    inner_->backward(shape, values, bound, all, exact, side, last_level);
+  }
+  u64 chunk_values() const override { return inner_->chunk_values(); }
+  bool predicts_first() const override { return inner_->predicts_first(); }
+  bool is_by_value() const override { return inner_->is_by_value(); }
+
+ private:
+  std::unique_ptr<Transform<T>> inner_;
+  Code<T> radius_;
+};
+
+// What a quantizer wants done with its codes.
+template <class T, class Q>
+std::unique_ptr<Transform<T>> as_quantized(std::unique_ptr<Transform<T>> transform, const Q& q) {
+  if constexpr (requires { q.params.radius(); })
+    if (q.params.radius() > 0 && transform)
+      return std::make_unique<SetApart<T>>(std::move(transform), Code<T>(q.params.radius()));
+  return transform;
+}
 
 }  // namespace leeway

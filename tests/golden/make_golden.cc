@@ -62,6 +62,17 @@ void make(const std::string& folder, const std::string& recipe, const Shape& sha
   save_both(folder, std::string(name_of(dtype_of<T>())) + "_" + to_string(shape), stream);
 }
 
+// A transform whose coefficients vanish, so that the chunk needs a smaller bound.
+void make_tightened(const std::string& folder) {
+  const Shape shape{16, 24};
+  std::vector<float> values(shape.size());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = i / 24 % 8 == 3 && i % 8 == 4 ? 1.1f : 0.f;
+  CompressOptions options;
+  options.recipe = "dft+linear+huffman";
+  options.bound = Bound::abs(1);
+  save_both(folder, "f32_" + to_string(shape), compress(values.data(), shape, options));
+}
+
 // A stream of which two chunks were written again, one of them elsewhere.
 void make_updated(const std::string& folder) {
   const Shape shape{20, 30};
@@ -216,5 +227,14 @@ int main(int argc, char** argv) {
   make_by_value(folder, "lag+elementwise+rans", {9, 40}, true);
   make<float>(folder, "sz3-interp", {12, 13, 14}, coarse, true);
   make<double>(folder, "interp:cubic=1+linear+arithmetic", {40, 60}, Bound::abs(0.01), false);
+  make<float>(folder, "lorenzo+linear:bins=16,beyond=planes+huffman+zstd", {9, 10, 11},
+              Bound::abs(1e-4), true);
+  make<double>(folder, "pyramid+linear:bins=8,beyond=planes+rans", {9, 10, 11}, Bound::abs(1e-3),
+               true);
+  make<i16>(folder, "linear:bins=30,beyond=planes+interp+arithmetic", {20, 30}, Bound::abs(1),
+            false);
+  make<float>(folder, "linear:bins=4,beyond=planes+cross:rows=9,columns=16+rans", {30, 40}, coarse,
+              false);
+  make_tightened(folder);
   return 0;
 }
