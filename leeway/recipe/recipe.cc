@@ -40,7 +40,7 @@ constexpr NamedRecipe kNamed[] = {
      "waveSZ: SZ-1.4 for hardware, without a Huffman code"},
     {"wavesz-huffman", "wavefront+linear:step=pow2,bins=65536+huffman+deflate:level=1",
      "the same with a Huffman code before deflate"},
-    {"sz3-interp", "interp+linear+huffman+zstd:level=3", "the interpolation of SZ3"},
+    {"sz3-interp", "interp+linear+huffman+zstd:level=1", "the interpolation of SZ3"},
     {"plain", "linear+huffman", "no prediction: for values without neighbours"},
 };
 
