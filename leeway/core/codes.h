@@ -116,7 +116,7 @@ class BlockSink : public CodeSink<I> {
 
   size_t block_;
   size_t left_ = 0;  // less than a block, from the put() before
-  std::array<I, most + kMostCodes> codes_;
+  alignas(64) std::array<I, most + kMostCodes> codes_;
 };
 
 template <class I, size_t most>
@@ -151,7 +151,7 @@ class BlockSource : public CodeSource<I> {
 
   size_t block_;
   size_t left_;  // codes in blocks not yet decoded
-  std::array<I, most> last_;
+  alignas(64) std::array<I, most> last_;
   std::span<const I> waiting_;  // in last_
 };
 

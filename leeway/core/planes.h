@@ -8,8 +8,8 @@
 
 #include <bit>
 #include <limits>
+#include <utility>
 
-#include "leeway/core/bits.h"
 #include "leeway/core/codes.h"
 
 namespace leeway {
