@@ -136,8 +136,9 @@ class TypedChunkCodec final : public ChunkCodec {
       report.decoded_hash = values.hash();
       holds = report.max_error <= bound.most;  // the quantizer checked every value
     } else {
-      Buffer<T> decoded(size);
-      const Field<T> field{decoded.data(), source.shape};
+      Buffer<T> original(size), decoded(size);
+      gather(source, original.data());
+      const Field<T> given{original.data(), source.shape}, field{decoded.data(), source.shape};
       const auto attempt = [&](int halvings) {
         out.truncate(start);
         out.put(halvings > 0 ? Payload::tightened : Payload::coded);
@@ -145,18 +146,14 @@ class TypedChunkCodec final : public ChunkCodec {
         KeptValues values(decoded.data());
         const ChunkBound inner(std::ldexp(bound.most, -halvings), bound.each);
         report = recipe_.compress(source, values, inner, mask, out);
-        return keeps_bound(source, field, bound.most, mask, report) &&
+        return keeps_bound(given, field, bound.most, mask, report) &&
                (!needs_second_look() || stays(field, inner.most, mask));
       };
       holds = attempt(0);
       if (needs_second_look() && !(holds && report.max_error == 0)) {
         // What a smaller bound has made must stay.
-        Buffer<T> original(size);
-        gather(source, original.data());
         int made = 1;
-        while (made <= kMostHalvings &&
-               !stays({original.data(), source.shape}, std::ldexp(bound.most, -made), mask))
-          ++made;
+        while (made <= kMostHalvings && !stays(given, std::ldexp(bound.most, -made), mask)) ++made;
         if (made <= kMostHalvings)
           holds = attempt(made);
         else
@@ -283,17 +280,16 @@ class TypedChunkCodec final : public ChunkCodec {
 
   // A quantizer checks its own values; behind a preprocessor that says nothing about the original
   // ones. Finds the largest error.
-  bool keeps_bound(const View& chunk, Field<T> decoded, double bound, const Mask& mask,
+  bool keeps_bound(Field<T> original, Field<T> decoded, double bound, const Mask& mask,
                    ChunkReport& report) const {
-    Buffer<T> original(decoded.size());
-    gather(chunk, original.data());
     report.max_error = 0;
     const AnyPreprocessor<T>* const judge = recipe_.bound_changer();
     for (size_t i = 0; i < original.size(); ++i) {
-      if (bits_of(original[i]) == bits_of(decoded.data[i])) continue;
-      const double error = error_between(original[i], decoded.data[i]);
-      const bool holds = judge ? judge->holds(original[i], decoded.data[i], bound) : error < bound;
-      if (mask.is_special(original[i]) || !holds) return false;
+      const T given = original.data[i], found = decoded.data[i];
+      if (bits_of(given) == bits_of(found)) continue;
+      const double error = error_between(given, found);
+      const bool holds = judge ? judge->holds(given, found, bound) : error < bound;
+      if (mask.is_special(given) || !holds) return false;
       report.max_error = std::max(report.max_error, error);
     }
     return true;

@@ -306,8 +306,9 @@ class BlockWalk {
     }
     if (best_polynomial != lorenzo1 && (!choice_.compares || least_polynomial < least) &&
         settle(best_polynomial, numbers)) {
+      if (!choice_.compares) return best_polynomial;
       fit_from(values_.data());
-      if (!choice_.compares || polynomial_cost(best_polynomial) < least) return best_polynomial;
+      if (polynomial_cost(best_polynomial) < least) return best_polynomial;
     }
     return best;
   }

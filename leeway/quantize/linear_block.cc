@@ -31,7 +31,7 @@ class SkewedBlock {
       : planes_(block.planes), rows_(block.rows), length_(block.length) {}
   size_t columns() const { return rows_ + length_ + 1; }
   size_t size() const { return (planes_ + 1) * columns() * kLanes; }
-  // From row to row, and on along a row.
+  // Where a value stands; the next of its row is kLanes behind it.
   size_t at(std::ptrdiff_t plane, std::ptrdiff_t row, std::ptrdiff_t x) const {
     return (size_t(plane + 1) * columns() + size_t(row + x + 2)) * kLanes + size_t(row + 1);
   }
@@ -83,7 +83,7 @@ HWY_INLINE void put_rows(const BlockWave<T>& block, const From* HWY_RESTRICT ske
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Calls code(place, p, inside), which gives the reconstructed values of one column of a plane.
+// Calls code(place, x, p, inside), which gives the reconstructed values of one column of a plane.
 template <class T, class F>
 HWY_INLINE void for_each_column(const BlockWave<T>& block, T* HWY_RESTRICT skewed, F&& code) {
   const BlockTag<T> d;

@@ -70,16 +70,18 @@ struct Visitor {
   // The same for many values that all have a prediction; those without a code stay.
   void round(T* values, const Predicted<T>* predicted, size_t count) const {
     std::array<Code<T>, kMostCodes> unused;
-    size_t i = 0;
-    while (i < count) {
-      if constexpr (requires(double& e) {
-                      grid.quantize_run(values, predicted, 0, unused.data(), e);
-                    }) {
+    quantize_all(values, predicted, count, nullptr, unused.data());
+  }
+  // With their codes.
+  void quantize_all(T* values, const Predicted<T>* predicted, size_t count, const u8* marks,
+                    Code<T>* found) const {
+    for (size_t i = 0; i < count;) {
+      if constexpr (requires(double& e) { grid.quantize_run(values, predicted, 0, found, e); }) {
         double error = 0;
-        i += grid.quantize_run(values + i, predicted + i, count - i, unused.data(), error);
+        if (!marks) i += grid.quantize_run(values + i, predicted + i, count - i, found + i, error);
       }
       for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
-        grid.quantize(values[i], predicted[i], unused[0]);
+        quantize(values[i], predicted[i], found[i], marks ? marks[i] : u8(0));
     }
   }
   void tighten(double factor) {
@@ -337,18 +339,7 @@ struct Estimate : Visitor<T, Q> {
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
            const u8* marks, u8* sizes) {
     if (trial.unchanged) std::copy_n(values, count, originals.data());
-    for (size_t i = 0; i < count;) {
-      if constexpr (requires(double& e) {
-                      this->grid.quantize_run(values, predicted, 0, codes.data(), e);
-                    }) {
-        double error = 0;
-        if (!marks)
-          i += this->grid.quantize_run(values + i, predicted + i, count - i, codes.data() + i,
-                                       error);
-      }
-      for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
-        this->quantize(values[i], predicted[i], codes[i], marks ? marks[i] : u8(0));
-    }
+    this->quantize_all(values, predicted, count, marks, codes.data());
     for (size_t i = 0; trial.unchanged && i < count; ++i)
       trial.unchanged =
           bits_of(originals[i]) == bits_of(values[i]) || (marks && marks[i] & kSpecialMark);
