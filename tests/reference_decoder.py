@@ -389,7 +389,7 @@ def pack(reader, count, width, params):
             codes += [unzigzag(reader.get("Q")) for _ in range(n)]
             continue
         k, patches = head & 63, {}
-        require(head < 128 and k <= 32, "impossible width")
+        require(head < 128 and k <= min(width, 32), "impossible width")
         if head & 64:
             patched, size = reader.get("B"), reader.get("B")
             require(patched > 0 and 1 <= size <= 4, "impossible patches")
@@ -403,7 +403,7 @@ def pack(reader, count, width, params):
             lanes = [Bits(words[:, lane].tobytes()) for lane in range(16)]
             z = [v | lanes[i % 16].get(part) << low for i, v in enumerate(z)]
         for p, high in patches.items():
-            require(high > 0 and high << k < 1 << 32, "impossible patch")
+            require(high > 0 and high << k < 1 << min(width, 32), "impossible patch")
             z[p] |= high << k
         codes += [unzigzag(v) for v in z[:n]]
     return codes
@@ -1306,12 +1306,12 @@ def parse_recipe(text):
     return stages
 
 
-def decode_body(body, recipe, dtype, shape, bound):
+def decode_body(body, recipe, dtype, shape, bound, narrow=False):
     stages = parse_recipe(recipe)
     names = [name for name, _ in stages]
     for name, params in reversed([stage for stage in stages if stage[0] in LOSSLESS]):
         body = unshuffle(body, params["bytes"]) if name == "shuffle" else {"zstd": zstd, "deflate": inflate, "lz4": lz4, "store": bytes}[name](body)
-    reader, size, width = Reader(body), int(np.prod(shape, dtype=object)), 64 if BYTES[dtype] == 8 else 32
+    reader, size, width = Reader(body), int(np.prod(shape, dtype=object)), 16 if narrow else 64 if BYTES[dtype] == 8 else 32
     mask = read_patches(reader.section(), dtype, size)
     undo = []  # in the order of the recipe
     for name, params in stages:
@@ -1581,7 +1581,7 @@ def decode_chunk(reader, ordinal, header, shape):
     elif kind == 3:
         values = bytes(rest)
     else:
-        require(kind in (1, 2, 4, 5), "unknown payload")
+        require(kind in (1, 2, 4, 5, 6), "unknown payload")
         if kind == 5:  # a smaller bound
             require(1 <= rest[0] <= 3, "a bound made too small")
             bound, rest = bound / 2 ** rest[0], rest[1:]
@@ -1590,8 +1590,8 @@ def decode_chunk(reader, ordinal, header, shape):
             require(1 <= len(table) // 12 <= 4, "a wrong number of levels")
             for bytes_, hash_ in struct.iter_unpack("<IQ", table):
                 require(bytes_ <= len(rest) and hash_of(rest[:bytes_]) == hash_, "damaged level")
-        recipe = header["recipe"] if kind in (1, 4, 5) else "exact+lorenzo+huffman+zstd"
-        bits = decode_body(bytes(rest), recipe, dtype, squeezed, bound)
+        recipe = header["recipe"] if kind != 2 else "exact+lorenzo+huffman+zstd"
+        bits = decode_body(bytes(rest), recipe, dtype, squeezed, bound, narrow=kind == 6)
         values = b"".join(b.to_bytes(width, "little") for b in bits)
     require(len(values) == count * width and hash_of(values) == decoded_hash, "decoded values differ")
     return values, (error, special, exact, decoded_hash)

@@ -44,6 +44,29 @@ TEST(Targets, SameStreamsAndValues) {
   });
 }
 
+// Straight from an array, in a plane of rows with gaps.
+template <class T, class C>
+void check_plane(const LinearGrid<T>& grid, const std::vector<T>& from, size_t length) {
+  const size_t step = length + 3, rows = from.size() / step;
+  const Plane<const std::byte> plane{reinterpret_cast<const std::byte*>(from.data()), rows,
+                                     std::ptrdiff_t(step * sizeof(T)), length, sizeof(T)};
+  std::vector<T> values(rows * length), recovered(rows * length);
+  std::vector<C> codes(rows * length);
+  double max_error = 0;
+  if (!grid.quantize_plane(plane, values.data(), codes.data(), max_error)) return;
+  grid.recover(std::span<const C>(codes), std::span(recovered));
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t i = 0; i < length; ++i) {
+      T slow = from[step * r + i];
+      Code<T> code;
+      ASSERT_TRUE(grid.quantize(slow, Predicted<T>(0), code));
+      ASSERT_EQ(code, codes[r * length + i]);
+      ASSERT_EQ(bits_of(slow), bits_of(values[r * length + i]));
+      ASSERT_EQ(bits_of(slow), bits_of(recovered[r * length + i]));
+      ASSERT_LE(std::abs(double(slow) - double(from[step * r + i])), max_error);
+    }
+}
+
 template <class T>
 void check_linear(double bound, const std::vector<T>& values) {
   const LinearGrid<T> grid(bound);
@@ -52,7 +75,7 @@ void check_linear(double bound, const std::vector<T>& values) {
     std::vector<Code<T>> codes(values.size());
     Patches<T> exact;
     grid.quantize(std::span(fast), std::span(codes), exact);
-    // Straight from the array, in a plane of rows with gaps; only where all values have a code.
+    // A plane is only for values that all have a code.
     std::vector<T> good;
     for (size_t i = 0; i < values.size(); ++i) {
       T value = values[i];
@@ -60,23 +83,10 @@ void check_linear(double bound, const std::vector<T>& values) {
       if (std::abs(double(values[i])) < 1000 * bound && grid.quantize(value, Predicted<T>(0), code))
         good.push_back(values[i]);
     }
-    const size_t rows = good.size() / 30, length = 27;
-    const Plane<const std::byte> plane{reinterpret_cast<const std::byte*>(good.data()), rows,
-                                       30 * sizeof(T), length, sizeof(T)};
-    std::vector<T> plane_values(rows * length);
-    std::vector<Code<T>> plane_codes(rows * length);
-    double plane_error = 0;
-    if (rows > 0 &&
-        grid.quantize_plane(plane, plane_values.data(), plane_codes.data(), plane_error))
-      for (size_t r = 0; r < rows; ++r)
-        for (size_t i = 0; i < length; ++i) {
-          T slow = good[30 * r + i];
-          Code<T> code;
-          ASSERT_TRUE(grid.quantize(slow, Predicted<T>(0), code));
-          ASSERT_EQ(code, plane_codes[r * length + i]) << target;
-          ASSERT_EQ(bits_of(slow), bits_of(plane_values[r * length + i])) << target;
-          ASSERT_LE(std::abs(double(slow) - double(good[30 * r + i])), plane_error) << target;
-        }
+    for (const size_t length : {1, 27, 70}) {
+      check_plane<T, Code<T>>(grid, good, length);
+      check_plane<T, i16>(grid, good, length);
+    }
     std::vector<T> recovered(values.size());
     grid.recover(std::span<const Code<T>>(codes), std::span(recovered));
     exact.apply(std::span(recovered));
@@ -94,21 +104,27 @@ void check_linear(double bound, const std::vector<T>& values) {
 }
 
 // One value without a code, anywhere in a plane, must show.
-TEST(Targets, PlanesWithoutACodeAreRefused) {
+template <class C>
+void check_refusal(std::initializer_list<float> without_a_code) {
   const LinearGrid<float> grid(1e-3);
-  for (const float odd : {NAN, INFINITY, -INFINITY, 1e30f, -66.0f * 2048}) {
-    for (size_t position = 0; position < 60; position += 7)
-      for_each_target([&](const char* target) {
-        std::vector<float> values(60, 0.5f), decoded(60);
-        std::vector<i32> codes(60);
-        values[position] = odd;
-        const Plane<const std::byte> plane{reinterpret_cast<const std::byte*>(values.data()), 3,
-                                           20 * sizeof(float), 20, sizeof(float)};
-        double max_error = 0;
-        EXPECT_FALSE(grid.quantize_plane(plane, decoded.data(), codes.data(), max_error))
-            << target << " " << odd << " at " << position;
-      });
-  }
+  for (const float odd : without_a_code)
+    for (const size_t length : {20, 60})
+      for (size_t position = 0; position < 60; position += 7)
+        for_each_target([&](const char* target) {
+          std::vector<float> values(60, 0.5f), decoded(60);
+          std::vector<C> codes(60);
+          values[position] = odd;
+          const Plane<const std::byte> plane{reinterpret_cast<const std::byte*>(values.data()),
+                                             60 / length, std::ptrdiff_t(length * sizeof(float)),
+                                             length, sizeof(float)};
+          double max_error = 0;
+          EXPECT_FALSE(grid.quantize_plane(plane, decoded.data(), codes.data(), max_error))
+              << target << " " << odd << " at " << position;
+        });
+}
+TEST(Targets, PlanesWithoutACodeAreRefused) {
+  check_refusal<i32>({NAN, INFINITY, -INFINITY, 1e30f, -66.0f * 2048});
+  check_refusal<i16>({NAN, INFINITY, -INFINITY, 1e30f, 66.0f, -66.0f});
 }
 
 TEST(Targets, LinearEqualsItsDefinition) {

@@ -184,11 +184,10 @@ inline void copy_row(const std::byte* from, std::ptrdiff_t from_stride, std::byt
 }
 
 // Asks for memory that is soon needed: short rows far apart are more than the processor foresees.
-template <bool for_writing = false>
 [[gnu::always_inline]] inline void prefetch(const void* from, size_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(from);
   for (size_t i = 0; i < bytes; i += 64)
-    __builtin_prefetch(reinterpret_cast<const void*>(first + i), for_writing, for_writing ? 3 : 2);
+    __builtin_prefetch(reinterpret_cast<const void*>(first + i), 0, 2);
 }
 
 // Copies the values of a plane, of so many bytes each, to contiguous memory.

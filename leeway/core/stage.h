@@ -177,7 +177,8 @@ concept Quantizer = Stage<S> && S::kKind ==
 // 4. Packs codes. Knows nothing of T: templates stop at the two widths of codes, I. In one of two
 //    forms: sink<I>(count, out) and source<I>(in, count) take and give codes piece by piece, with a
 //    context each if the predictor has them (codes.h); encode() and decode() do all at once and
-//    ignore contexts. One that does best with small chunks says so: kChunkValues.
+//    ignore contexts. One that does best with small chunks says so: kChunkValues. One whose sinks
+//    and sources are there for narrow codes, too, I being i16, says kNarrow, for speed.
 template <class S>
 concept PiecewiseEncoder = requires(const S s, Writer& out, Reader& in) {
   { s.template sink<i32>(size_t(0), out) } -> std::same_as<std::unique_ptr<CodeSink<i32>>>;

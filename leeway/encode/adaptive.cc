@@ -30,16 +30,19 @@ template <class I>
 void to_tokens(const I* HWY_RESTRICT codes, size_t n, I low, I high, u16* HWY_RESTRICT tokens,
                u8* HWY_RESTRICT apart) {
   using U = std::make_unsigned_t<I>;
-  const U width = U(high) - U(low);
+  const auto width = U(U(high) - U(low));
   for (size_t done = 0; done + kBlock <= n; done += kBlock) {
     U largest = 0;
     for (size_t i = done; i < done + kBlock; ++i) {
-      const U place = U(codes[i]) - U(low);
+      const auto place = U(U(codes[i]) - U(low));
       largest = std::max(largest, place);
       tokens[i] = place > width ? u16(0) : u16(place + Book::kClasses);
     }
     apart[done / kBlock] = largest > width;
   }
+}
+void to_tokens_16(const i16* codes, size_t n, i16 low, i16 high, u16* tokens, u8* apart) {
+  to_tokens(codes, n, low, high, tokens, apart);
 }
 void to_tokens_32(const i32* codes, size_t n, i32 low, i32 high, u16* tokens, u8* apart) {
   to_tokens(codes, n, low, high, tokens, apart);
@@ -57,10 +60,13 @@ void from_tokens(const u16* HWY_RESTRICT tokens, size_t n, I low, I* HWY_RESTRIC
     for (size_t i = done; i < done + kBlock; ++i) {
       const u16 token = tokens[i] & prefix::kTokenMask;
       least = std::min(least, token);
-      codes[i] = I(token) - I(Book::kClasses) + low;
+      codes[i] = I(I(token) - I(Book::kClasses) + low);
     }
     apart[done / kBlock] = least < Book::kClasses;
   }
+}
+void from_tokens_16(const u16* tokens, size_t n, i16 low, i16* codes, u8* apart) {
+  from_tokens(tokens, n, low, codes, apart);
 }
 void from_tokens_32(const u16* tokens, size_t n, i32 low, i32* codes, u8* apart) {
   from_tokens(tokens, n, low, codes, apart);
@@ -76,8 +82,10 @@ HWY_AFTER_NAMESPACE();
 namespace leeway {
 namespace {
 
+HWY_EXPORT(to_tokens_16);
 HWY_EXPORT(to_tokens_32);
 HWY_EXPORT(to_tokens_64);
+HWY_EXPORT(from_tokens_16);
 HWY_EXPORT(from_tokens_32);
 HWY_EXPORT(from_tokens_64);
 
@@ -97,7 +105,9 @@ void for_each_flagged(size_t n, const Flags& flags, F&& f) {
 template <class I>
 void to_tokens(const I* codes, size_t n, const Book& book, u16* tokens, Flags& apart) {
   const auto low = I(book.low), high = I(book.high());
-  if constexpr (sizeof(I) == 4)
+  if constexpr (sizeof(I) == 2)
+    HWY_DYNAMIC_DISPATCH(to_tokens_16)(codes, n, low, high, tokens, apart.data());
+  else if constexpr (sizeof(I) == 4)
     HWY_DYNAMIC_DISPATCH(to_tokens_32)(codes, n, low, high, tokens, apart.data());
   else
     HWY_DYNAMIC_DISPATCH(to_tokens_64)(codes, n, low, high, tokens, apart.data());
@@ -107,12 +117,14 @@ void to_tokens(const I* codes, size_t n, const Book& book, u16* tokens, Flags& a
 }
 template <class I>
 void from_tokens(const u16* tokens, size_t n, const Book& book, I* codes, Flags& apart) {
-  if constexpr (sizeof(I) == 4)
+  if constexpr (sizeof(I) == 2)
+    HWY_DYNAMIC_DISPATCH(from_tokens_16)(tokens, n, I(book.low), codes, apart.data());
+  else if constexpr (sizeof(I) == 4)
     HWY_DYNAMIC_DISPATCH(from_tokens_32)(tokens, n, I(book.low), codes, apart.data());
   else
     HWY_DYNAMIC_DISPATCH(from_tokens_64)(tokens, n, I(book.low), codes, apart.data());
   for (size_t i = n / kBlock * kBlock; i < n; ++i)
-    codes[i] = I(tokens[i] & prefix::kTokenMask) - I(Book::kClasses) + I(book.low);
+    codes[i] = I(I(tokens[i] & prefix::kTokenMask) - I(Book::kClasses) + I(book.low));
 }
 
 // What a page begins with; larger numbers name an offline book.
@@ -342,8 +354,10 @@ template <class I>
 std::unique_ptr<CodeSource<I>> Adaptive::source(Reader& in, size_t count) const {
   return std::make_unique<AdaptiveSource<I>>(params, in, count);
 }
+template std::unique_ptr<CodeSink<i16>> Adaptive::sink<i16>(size_t, Writer&) const;
 template std::unique_ptr<CodeSink<i32>> Adaptive::sink<i32>(size_t, Writer&) const;
 template std::unique_ptr<CodeSink<i64>> Adaptive::sink<i64>(size_t, Writer&) const;
+template std::unique_ptr<CodeSource<i16>> Adaptive::source<i16>(Reader&, size_t) const;
 template std::unique_ptr<CodeSource<i32>> Adaptive::source<i32>(Reader&, size_t) const;
 template std::unique_ptr<CodeSource<i64>> Adaptive::source<i64>(Reader&, size_t) const;
 

@@ -29,6 +29,7 @@ struct Adaptive {
   static constexpr std::string_view kAbout =
       "Huffman code in one pass, its book updated page by page, as CEAZ does";
   static constexpr Kind kKind = Kind::encoder;
+  static constexpr bool kNarrow = true;
   static constexpr u64 kChunkValues = u64(1) << 20;  // books need time to fit
   struct Params {
     BookRule rule = BookRule::cost;

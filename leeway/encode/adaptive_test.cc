@@ -30,7 +30,11 @@ size_t size_of(const Adaptive& adaptive, const std::vector<i32>& codes) {
   return out.size();
 }
 
-TEST(Adaptive, RoundTripsAndSurvivesDamage) { check_encoder_for<i32>(with(BookRule::cost)); }
+TEST(Adaptive, RoundTripsAndSurvivesDamage) {
+  check_encoder_for<i32>(with(BookRule::cost));
+  check_encoder_for<i16>(with(BookRule::cost));
+  check_narrow(with(BookRule::cost));
+}
 
 TEST(Adaptive, EveryRuleRoundTrips) {
   for (const BookRule rule : {BookRule::cost, BookRule::paper, BookRule::offline})

@@ -76,10 +76,25 @@ void check_encoder_for(const E& encoder) {
   }
 }
 
+// Narrow codes take the bytes of wider ones.
+template <class E>
+void check_narrow(const E& encoder) {
+  for (const std::vector<i16>& codes : code_samples<i16>()) {
+    Writer narrow, wide;
+    encode(encoder, codes, narrow);
+    encode(encoder, std::vector<i32>(codes.begin(), codes.end()), wide);
+    ASSERT_TRUE(std::ranges::equal(narrow.bytes(), wide.bytes()));
+  }
+}
+
 template <class E>
 void check_encoder(const E& encoder) {
   check_encoder_for<i32>(encoder);
   check_encoder_for<i64>(encoder);
+  if constexpr (requires { E::kNarrow; }) {
+    check_encoder_for<i16>(encoder);
+    check_narrow(encoder);
+  }
 }
 
 }  // namespace leeway::test

@@ -52,10 +52,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
-// The low `planes` bits of 32 bytes as bit planes, four bytes each at distance `step`: that of byte
-// 0 in the high bit of the first. If `without_first`, byte 0 counts as 0.
-void put_planes(const u8* bytes, bool without_first, size_t planes, size_t step, u8* to) {
-  for (size_t plane = 0; plane < planes; ++plane, to += step)
+// The bits of 32 bytes as eight bit planes, four bytes each at distance `step`: that of byte 0 in
+// the high bit of the first. If `without_first`, byte 0 counts as 0.
+void put_planes(const u8* bytes, bool without_first, size_t step, u8* to) {
+  for (size_t plane = 0; plane < 8; ++plane, to += step)
     for (size_t byte = 0; byte < 4; ++byte) {
       u32 bits = 0;
       for (size_t i = 8 * byte; i < 8 * byte + 8; ++i)
@@ -63,11 +63,20 @@ void put_planes(const u8* bytes, bool without_first, size_t planes, size_t step,
       to[byte] = u8(bits);
     }
 }
-void get_planes(const u8* from, size_t planes, size_t step, u32* magnitudes) {
-  for (size_t i = 0; i < kFixedGroup; ++i) magnitudes[i] = 0;
-  for (size_t plane = 0; plane < planes; ++plane, from += step)
+// The bytes of `count` planes, at most eight; `all`: eight planes can be read.
+void get_planes(const u8* from, size_t count, bool, size_t step, u8* bytes) {
+  for (size_t i = 0; i < kFixedGroup; ++i) bytes[i] = 0;
+  for (size_t plane = 0; plane < count; ++plane, from += step)
     for (size_t i = 0; i < kFixedGroup; ++i)
-      magnitudes[i] |= u32(from[i / 8] >> (7 - i % 8) & 1) << plane;
+      bytes[i] = u8(bytes[i] | (from[i / 8] >> (7 - i % 8) & 1) << plane);
+}
+// The highest bits of 32 bytes as a plane.
+void put_signs(const u8* bytes, u8* to) {
+  for (size_t byte = 0; byte < 4; ++byte) {
+    u32 bits = 0;
+    for (size_t i = 8 * byte; i < 8 * byte + 8; ++i) bits = bits << 1 | bytes[i] >> 7;
+    to[byte] = u8(bits);
+  }
 }
 // 0 or -1 for every code.
 void get_signs(const u8* from, i8* signs) {
@@ -78,7 +87,7 @@ void get_signs(const u8* from, i8* signs) {
 
 using ByteLanes = hn::CappedTag<u8, kFixedGroup>;
 using ByteVec = hn::Vec<ByteLanes>;
-alignas(32) constexpr u8 kFirstByte[kFixedGroup] = {0xff};
+alignas(32) constexpr u8 kFirstByte[kFixedGroup] = {0xff}, kNoByte[kFixedGroup] = {};
 
 // The highest bit of every lane as a plane, four bytes. The mask of a vector has lane 0 in its low
 // bit, a plane in the high one of a byte: lanes must come reversed by eight.
@@ -94,19 +103,21 @@ HWY_INLINE ByteVec reversed_by_eight(ByteVec v) {
   return hn::TableLookupBytes(v, hn::LoadDup128(ByteLanes(), kOrder));
 }
 
-HWY_INLINE void put_planes(const u8* HWY_RESTRICT bytes, bool without_first, size_t planes,
-                           size_t step, u8* HWY_RESTRICT to) {
+HWY_INLINE void put_planes(const u8* HWY_RESTRICT bytes, bool without_first, size_t step,
+                           u8* HWY_RESTRICT to) {
   const ByteLanes d;
-  const hn::Repartition<u16, ByteLanes> d16;
   for (size_t lane = 0; lane < kFixedGroup; lane += hn::Lanes(d)) {
     auto v = hn::LoadU(d, bytes + lane);
-    if (without_first && lane == 0) v = hn::AndNot(hn::LoadU(d, kFirstByte), v);
+    if (lane == 0) v = hn::AndNot(hn::LoadU(d, without_first ? kFirstByte : kNoByte), v);
     v = reversed_by_eight(v);
-    // What crosses from a byte into the next one stays below the bits that are used.
-    v = hn::BitCast(d, hn::ShiftLeftSame(hn::BitCast(d16, v), int(8 - planes)));
-    for (size_t plane = planes; plane-- > 0; v = hn::Add(v, v))
+    for (size_t plane = 8; plane-- > 0; v = hn::Add(v, v))
       put_high_bits(v, to + plane * step + lane / 8);
   }
+}
+HWY_INLINE void put_signs(const u8* HWY_RESTRICT bytes, u8* HWY_RESTRICT to) {
+  const ByteLanes d;
+  for (size_t lane = 0; lane < kFixedGroup; lane += hn::Lanes(d))
+    put_high_bits(reversed_by_eight(hn::LoadU(d, bytes + lane)), to + lane / 8);
 }
 
 // -1 in the lanes, from `lane` on, whose bit of the plane is set; lanes reversed by eight.
@@ -114,23 +125,20 @@ HWY_INLINE ByteVec spread_plane(const u8* plane, size_t lane) {
   const ByteLanes d;
   return hn::VecFromMask(d, hn::LoadMaskBits(d, plane + lane / 8));
 }
-HWY_INLINE void get_planes(const u8* HWY_RESTRICT from, size_t planes, size_t step,
-                           u32* HWY_RESTRICT magnitudes) {
+HWY_INLINE void get_planes(const u8* HWY_RESTRICT from, size_t count, bool all, size_t step,
+                           u8* HWY_RESTRICT bytes) {
   const ByteLanes d;
-  alignas(32) u8 bytes[kFixedGroup];
-  if (planes == 0) std::memset(magnitudes, 0, kFixedGroup * sizeof(u32));
-  for (size_t low = 0; low < planes; low += 8) {
-    const size_t count = std::min<size_t>(8, planes - low);
-    for (size_t lane = 0; lane < kFixedGroup; lane += hn::Lanes(d)) {
-      auto v = hn::Zero(d);
-      for (size_t plane = count; plane-- > 0;)
-        v = hn::Sub(hn::Add(v, v), spread_plane(from + (low + plane) * step, lane));
-      hn::StoreU(reversed_by_eight(v), d, bytes + lane);
-    }
-    if (low == 0)
-      for (size_t i = 0; i < kFixedGroup; ++i) magnitudes[i] = bytes[i];
+  for (size_t lane = 0; lane < kFixedGroup; lane += hn::Lanes(d)) {
+    auto v = hn::Zero(d);
+    const auto add = [&](size_t plane) HWY_ATTR {
+      v = hn::Sub(hn::Add(v, v), spread_plane(from + plane * step, lane));
+    };
+    if (all)  // without a loop that ends here or there
+      for (size_t plane = 8; plane-- > 0;) add(plane);
     else
-      for (size_t i = 0; i < kFixedGroup; ++i) magnitudes[i] |= u32(bytes[i]) << low;
+      for (size_t plane = count; plane-- > 0;) add(plane);
+    v = hn::And(v, hn::Set(d, u8((1u << count) - 1)));
+    hn::StoreU(reversed_by_eight(v), d, bytes + lane);
   }
 }
 // 0 or -1 for every code.
@@ -146,50 +154,52 @@ HWY_INLINE void get_signs(const u8* from, i8* signs) {
 // simple loops, and nothing is read right behind its being written.
 struct Pieces {
   alignas(64) u8 bytes[4][kMostCodes];  // of the magnitudes, the lowest first
-  alignas(64) u8 signs[kMostCodes];     // 0 or 1
+  alignas(64) u8 signs[kMostCodes];     // the highest bytes of the codes
   u32 firsts[kMostCodes / kFixedGroup], others[kMostCodes / kFixedGroup];  // of every block
 };
 
-HWY_INLINE u32 magnitude_of(i32 code) {
-  const u32 sign = u32(code >> 31);
-  return (u32(code) ^ sign) - sign;
+template <class I, class U = std::make_unsigned_t<I>>
+HWY_INLINE U magnitude_of(I code) {
+  const auto sign = U(code >> (8 * sizeof(I) - 1));
+  return U((U(code) ^ sign) - sign);
 }
 
-template <size_t block>
-HWY_INLINE void split(const i32* HWY_RESTRICT codes, size_t count, Pieces& pieces) {
-  alignas(64) static constexpr std::array<u32, block> kNotFirst = [] {
-    std::array<u32, block> mask;
-    mask.fill(~u32(0));
+template <size_t block, class I>
+HWY_INLINE void split(const I* HWY_RESTRICT codes, size_t count, Pieces& pieces) {
+  using U = std::make_unsigned_t<I>;
+  alignas(64) static constexpr std::array<U, block> kNotFirst = [] {
+    std::array<U, block> mask;
+    mask.fill(U(~U(0)));
     mask[0] = 0;
     return mask;
   }();
-  u32 all = 0;
+  U all = 0;
   for (size_t first = 0; first < count; first += block) {
-    u32 some = 0;
+    U some = 0;
     for (size_t i = 0; i < block; ++i) {
-      const i32 code = codes[first + i];
-      const u32 magnitude = magnitude_of(code);
-      some |= magnitude & kNotFirst[i];
-      pieces.signs[first + i] = u8(u32(code) >> 31);
+      const I code = codes[first + i];
+      const U magnitude = magnitude_of(code);
+      some = U(some | (magnitude & kNotFirst[i]));
+      pieces.signs[first + i] = u8(U(code) >> (8 * sizeof(I) - 8));
       pieces.bytes[0][first + i] = u8(magnitude);
       pieces.bytes[1][first + i] = u8(magnitude >> 8);
     }
     pieces.firsts[first / block] = magnitude_of(codes[first]);
     pieces.others[first / block] = some;
-    all |= pieces.firsts[first / block] | some;
+    all = U(all | pieces.firsts[first / block] | some);
   }
-  if (all <= 0xffff) return;
-  for (size_t i = 0; i < count; ++i) {
-    const u32 magnitude = magnitude_of(codes[i]);
-    pieces.bytes[2][i] = u8(magnitude >> 16);
-    pieces.bytes[3][i] = u8(magnitude >> 24);
-  }
+  if constexpr (sizeof(I) > 2)
+    for (size_t i = 0; all > 0xffff && i < count; ++i) {
+      const U magnitude = magnitude_of(codes[i]);
+      pieces.bytes[2][i] = u8(magnitude >> 16);
+      pieces.bytes[3][i] = u8(magnitude >> 24);
+    }
 }
 
 // Whole blocks of one or two groups, at most kMostCodes codes; returns the end of the bodies.
-template <size_t block>
-HWY_INLINE u8* encode_piece(const Fixed::Params& params, const i32* HWY_RESTRICT codes,
-                            size_t count, u8* HWY_RESTRICT heads, u8* HWY_RESTRICT to) {
+template <size_t block, class I>
+HWY_INLINE u8* encode_piece(const Fixed::Params& params, const I* HWY_RESTRICT codes, size_t count,
+                            u8* HWY_RESTRICT heads, u8* HWY_RESTRICT to) {
   constexpr size_t plane = block / 8;
   Pieces pieces;
   split<block>(codes, count, pieces);
@@ -204,17 +214,19 @@ HWY_INLINE u8* encode_piece(const Fixed::Params& params, const i32* HWY_RESTRICT
     for (size_t i = 0; i < block; i += kFixedGroup) {
       const bool without_first = i == 0 && head.outlier_bytes > 0;
       u8* const group = to + i / 8;
-      put_planes(pieces.signs + first + i, false, 1, plane, group);
-      for (size_t low = 0; low < head.planes; low += 8)
-        put_planes(pieces.bytes[low / 8] + first + i, without_first,
-                   std::min<size_t>(8, head.planes - low), plane, group + (1 + low) * plane);
+      put_signs(pieces.signs + first + i, group);
+      // Planes too many are written again.
+      put_planes(pieces.bytes[0] + first + i, without_first, plane, group + plane);
+      for (size_t low = 8; low < head.planes; low += 8)
+        put_planes(pieces.bytes[low / 8] + first + i, without_first, plane,
+                   group + (1 + low) * plane);
     }
     to += (1 + head.planes) * plane;
   }
   return to;
 }
-template <size_t block>
-HWY_INLINE size_t encode_blocks_of(const Fixed::Params& params, const i32* codes, size_t count,
+template <size_t block, class I>
+HWY_INLINE size_t encode_blocks_of(const Fixed::Params& params, const I* codes, size_t count,
                                    u8* heads, u8* bodies) {
   u8* to = bodies;
   for (size_t first = 0; first < count; first += kMostCodes)
@@ -224,46 +236,84 @@ HWY_INLINE size_t encode_blocks_of(const Fixed::Params& params, const i32* codes
 }
 
 // The inverse; heads and the size of the bodies were checked.
-template <size_t block>
+template <size_t block, class I>
 HWY_INLINE void decode_blocks_of(const Fixed::Params& params, const u8* HWY_RESTRICT heads,
-                                 const u8* HWY_RESTRICT bodies, i32* HWY_RESTRICT codes,
-                                 size_t count) {
+                                 const u8* HWY_RESTRICT bodies, const u8* end,
+                                 I* HWY_RESTRICT codes, size_t count) {
+  using U = std::make_unsigned_t<I>;
   constexpr size_t plane = block / 8;
   for (size_t first = 0; first < count; first += block, heads += params.head) {
     const FixedHead head = FixedHead::of(heads[0]);
     if (head.body_bytes(plane) == 0) {
-      std::memset(codes + first, 0, block * sizeof(i32));
+      std::memset(codes + first, 0, block * sizeof(I));
       continue;
     }
-    u32 outlier = 0;
-    for (size_t k = 0; k < head.outlier_bytes; ++k) outlier |= u32(*bodies++) << 8 * k;
+    u32 outlier;  // a plane of signs follows: four bytes can be read
+    std::memcpy(&outlier, bodies, 4);
+    outlier &= u32((u64(1) << 8 * head.outlier_bytes) - 1);
+    bodies += head.outlier_bytes;
     for (size_t i = 0; i < block; i += kFixedGroup) {
-      u32 magnitudes[kFixedGroup];
-      i8 signs[kFixedGroup];
+      alignas(32) u8 bytes[kFixedGroup];
+      alignas(32) i8 signs[kFixedGroup];
+      I* const to = codes + first + i;
+      const u8* const planes = bodies + plane + i / 8;
+      const auto get = [&](size_t low) HWY_ATTR {
+        get_planes(planes + low * plane, std::min<size_t>(8, head.planes - low),
+                   bodies + (9 + low) * plane <= end, plane, bytes);
+      };
       get_signs(bodies + i / 8, signs);
-      get_planes(bodies + plane + i / 8, head.planes, plane, magnitudes);
+      get(0);
+      if (head.planes <= 8) {
+        for (size_t k = 0; k < kFixedGroup; ++k) to[k] = I((bytes[k] ^ signs[k]) - signs[k]);
+        continue;
+      }
+      U magnitudes[kFixedGroup];
+      for (size_t k = 0; k < kFixedGroup; ++k) magnitudes[k] = bytes[k];
+      for (size_t low = 8; low < head.planes; low += 8) {
+        get(low);
+        for (size_t k = 0; k < kFixedGroup; ++k)
+          magnitudes[k] = U(magnitudes[k] | U(bytes[k]) << low);
+      }
       for (size_t k = 0; k < kFixedGroup; ++k)
-        codes[first + i + k] = i32((magnitudes[k] ^ u32(i32(signs[k]))) - u32(i32(signs[k])));
+        to[k] = I((magnitudes[k] ^ U(signs[k])) - U(signs[k]));
     }
-    if (head.outlier_bytes) {
-      const u32 sign = 0 - u32(bodies[0] >> 7);
-      codes[first] = i32((outlier ^ sign) - sign);
-    }
+    const u32 sign = 0 - u32(bodies[0] >> 7);
+    codes[first] = head.outlier_bytes ? I((outlier ^ sign) - sign) : codes[first];
     bodies += (1 + head.planes) * plane;
   }
 }
 
-size_t encode_blocks(const Fixed::Params& params, const i32* codes, size_t count, u8* heads,
-                     u8* bodies) {
+template <class I>
+HWY_INLINE size_t encode_any(const Fixed::Params& params, const I* codes, size_t count, u8* heads,
+                             u8* bodies) {
   return params.block == 32 ? encode_blocks_of<32>(params, codes, count, heads, bodies)
                             : encode_blocks_of<64>(params, codes, count, heads, bodies);
 }
-void decode_blocks(const Fixed::Params& params, const u8* heads, const u8* bodies, i32* codes,
-                   size_t count) {
+template <class I>
+HWY_INLINE void decode_any(const Fixed::Params& params, const u8* heads, ByteView bodies, I* codes,
+                           size_t count) {
+  const u8* const end = bodies.data() + bodies.size();
   if (params.block == 32)
-    decode_blocks_of<32>(params, heads, bodies, codes, count);
+    decode_blocks_of<32>(params, heads, bodies.data(), end, codes, count);
   else
-    decode_blocks_of<64>(params, heads, bodies, codes, count);
+    decode_blocks_of<64>(params, heads, bodies.data(), end, codes, count);
+}
+
+size_t encode_16(const Fixed::Params& params, const i16* codes, size_t count, u8* heads,
+                 u8* bodies) {
+  return encode_any(params, codes, count, heads, bodies);
+}
+size_t encode_32(const Fixed::Params& params, const i32* codes, size_t count, u8* heads,
+                 u8* bodies) {
+  return encode_any(params, codes, count, heads, bodies);
+}
+void decode_16(const Fixed::Params& params, const u8* heads, ByteView bodies, i16* codes,
+               size_t count) {
+  decode_any(params, heads, bodies, codes, count);
+}
+void decode_32(const Fixed::Params& params, const u8* heads, ByteView bodies, i32* codes,
+               size_t count) {
+  decode_any(params, heads, bodies, codes, count);
 }
 
 }  // namespace leeway::HWY_NAMESPACE
@@ -273,8 +323,27 @@ HWY_AFTER_NAMESPACE();
 namespace leeway {
 namespace {
 
-HWY_EXPORT(encode_blocks);
-HWY_EXPORT(decode_blocks);
+HWY_EXPORT(encode_16);
+HWY_EXPORT(encode_32);
+HWY_EXPORT(decode_16);
+HWY_EXPORT(decode_32);
+
+size_t encode_blocks(const Fixed::Params& params, const i16* codes, size_t count, u8* heads,
+                     u8* bodies) {
+  return HWY_DYNAMIC_DISPATCH(encode_16)(params, codes, count, heads, bodies);
+}
+size_t encode_blocks(const Fixed::Params& params, const i32* codes, size_t count, u8* heads,
+                     u8* bodies) {
+  return HWY_DYNAMIC_DISPATCH(encode_32)(params, codes, count, heads, bodies);
+}
+void decode_blocks(const Fixed::Params& params, const u8* heads, ByteView bodies, i16* codes,
+                   size_t count) {
+  HWY_DYNAMIC_DISPATCH(decode_16)(params, heads, bodies, codes, count);
+}
+void decode_blocks(const Fixed::Params& params, const u8* heads, ByteView bodies, i32* codes,
+                   size_t count) {
+  HWY_DYNAMIC_DISPATCH(decode_32)(params, heads, bodies, codes, count);
+}
 
 constexpr size_t kMostBlock = 64;
 
@@ -309,29 +378,27 @@ class FixedSink final : public BlockSink<I, kMostBlock> {
       : BlockSink<I, kMostBlock>(size_t(params.block)),
         params_(params),
         block_(size_t(params.block)),
-        out_(out) {
+        out_(out),
+        heads_at_(out.size()) {
     heads_.reserve((count + block_ - 1) / block_ * size_t(params.head));
+    out_.extend((count + block_ - 1) / block_ * size_t(params.head));
   }
 
  private:
   void encode(I* codes, size_t count) override {
     for (; count % block_ > 0; ++count) codes[count] = 0;
-    if constexpr (sizeof(I) == 4)
+    if constexpr (sizeof(I) <= 4)
       if (block_ % kFixedGroup == 0) {
-        const size_t start = bodies_.size();
+        const size_t start = out_.size();
         u8* const heads = heads_.extend(count / block_ * size_t(params_.head)).data();
         // Four bytes, a sign plane and 32 planes are the most.
-        u8* const to = bodies_.extend(count / block_ * (4 + 33 * block_ / 8)).data();
-        bodies_.truncate(start +
-                         HWY_DYNAMIC_DISPATCH(encode_blocks)(params_, codes, count, heads, to));
+        u8* const to = out_.extend(count / block_ * (4 + 33 * block_ / 8)).data();
+        out_.truncate(start + encode_blocks(params_, codes, count, heads, to));
         return;
       }
     for (size_t first = 0; first < count; first += block_) encode_block(codes + first);
   }
-  void end() override {
-    out_.put_bytes(heads_.bytes());
-    out_.put_bytes(bodies_.bytes());
-  }
+  void end() override { out_.replace(heads_at_, heads_.size(), heads_.bytes()); }
 
   void encode_block(const I* codes) {
     Planes planes;
@@ -342,7 +409,7 @@ class FixedSink final : public BlockSink<I, kMostBlock> {
     heads_.put(head.byte());
     for (i32 k = 1; k < params_.head; ++k) heads_.put(u8(0));
     if (head.body_bytes(block_ / 8) == 0) return;
-    u8* to = bodies_.extend(head.body_bytes(block_ / 8)).data();
+    u8* to = out_.extend(head.body_bytes(block_ / 8)).data();
     for (size_t k = 0; k < head.outlier_bytes; ++k) *to++ = u8(planes.magnitudes[0] >> 8 * k);
     if (head.outlier_bytes) planes.magnitudes[0] = 0;
     std::memcpy(to, planes.signs.data(), block_ / 8);
@@ -351,8 +418,9 @@ class FixedSink final : public BlockSink<I, kMostBlock> {
 
   Fixed::Params params_;
   size_t block_;
-  Writer heads_, bodies_;
+  Writer heads_;
   Writer& out_;
+  size_t heads_at_;
 };
 
 template <class I>
@@ -363,7 +431,14 @@ class FixedSource final : public BlockSource<I, kMostBlock> {
         params_(params),
         block_(size_t(params.block)),
         in_(in),
-        heads_(in.take((count + block_ - 1) / block_ * size_t(params.head))) {}
+        heads_(in.take((count + block_ - 1) / block_ * size_t(params.head))) {
+    for (size_t byte = 0; byte < body_bytes_.size(); ++byte) {
+      const FixedHead head = FixedHead::of(u8(byte));
+      const bool possible =
+          head.planes <= 8 * sizeof(I) && (head.outlier_bytes == 0 || params_.outlier != 0);
+      body_bytes_[byte] = possible ? u16(head.body_bytes(block_ / 8)) : kImpossible;
+    }
+  }
 
  private:
   void decode(I* codes, size_t count) override {
@@ -372,19 +447,18 @@ class FixedSource final : public BlockSource<I, kMostBlock> {
     const size_t plane = block_ / 8, head_bytes = size_t(params_.head);
     const ByteView heads = heads_.subspan(at_, count / block_ * head_bytes);
     size_t body_bytes = 0;
+    bool possible = true;
     for (size_t i = 0; i < heads.size(); i += head_bytes) {
-      for (size_t k = 1; k < head_bytes; ++k)
-        if (heads[i + k] != 0) fail_corrupt("impossible head of a block");
-      const FixedHead head = FixedHead::of(heads[i]);
-      if (head.outlier_bytes > 0 && params_.outlier == 0) fail_corrupt("outlier in a plain stream");
-      if (head.planes > 8 * sizeof(I)) fail_corrupt("too many planes in a block");
-      body_bytes += head.body_bytes(plane);
+      for (size_t k = 1; k < head_bytes; ++k) possible &= heads[i + k] == 0;
+      possible &= body_bytes_[heads[i]] != kImpossible;
+      body_bytes += body_bytes_[heads[i]];
     }
+    if (!possible) fail_corrupt("impossible head of a block");
     at_ += heads.size();
-    const u8* bodies = in_.take(body_bytes).data();
-    if constexpr (sizeof(I) == 4)
-      if (block_ % kFixedGroup == 0)
-        return HWY_DYNAMIC_DISPATCH(decode_blocks)(params_, heads.data(), bodies, codes, count);
+    const ByteView all = in_.take(body_bytes);
+    if constexpr (sizeof(I) <= 4)
+      if (block_ % kFixedGroup == 0) return decode_blocks(params_, heads.data(), all, codes, count);
+    const u8* bodies = all.data();
     for (size_t i = 0; i < heads.size(); i += head_bytes, codes += block_) {
       const FixedHead head = FixedHead::of(heads[i]);
       decode_block(head, bodies, codes);
@@ -410,6 +484,8 @@ class FixedSource final : public BlockSource<I, kMostBlock> {
   Reader& in_;
   ByteView heads_;
   size_t at_ = 0;  // in heads_
+  static constexpr u16 kImpossible = 0xffff;
+  std::array<u16, 256> body_bytes_;  // by the first byte of a head
 };
 
 }  // namespace
@@ -422,8 +498,10 @@ template <class I>
 std::unique_ptr<CodeSource<I>> Fixed::source(Reader& in, size_t count) const {
   return std::make_unique<FixedSource<I>>(params, in, count);
 }
+template std::unique_ptr<CodeSink<i16>> Fixed::sink<i16>(size_t, Writer&) const;
 template std::unique_ptr<CodeSink<i32>> Fixed::sink<i32>(size_t, Writer&) const;
 template std::unique_ptr<CodeSink<i64>> Fixed::sink<i64>(size_t, Writer&) const;
+template std::unique_ptr<CodeSource<i16>> Fixed::source<i16>(Reader&, size_t) const;
 template std::unique_ptr<CodeSource<i32>> Fixed::source<i32>(Reader&, size_t) const;
 template std::unique_ptr<CodeSource<i64>> Fixed::source<i64>(Reader&, size_t) const;
 

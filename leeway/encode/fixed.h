@@ -20,6 +20,7 @@ struct Fixed {
       "small blocks as signs and bit planes, as cuSZp2 and CereSZ do";
   static constexpr Kind kKind = Kind::encoder;
   static constexpr u64 kChunkValues = u64(1) << 15;  // stays in the second cache
+  static constexpr bool kNarrow = true;
   struct Params {
     i32 block = 32;
     i32 outlier = 1;

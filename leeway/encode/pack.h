@@ -19,6 +19,7 @@ struct Pack {
       "blocks of 256 codes at a common width, the few larger ones patched; the fastest";
   static constexpr Kind kKind = Kind::encoder;
   static constexpr u64 kChunkValues = u64(1) << 15;  // stays in the second cache
+  static constexpr bool kNarrow = true;
   NoParams params;
 
   template <class I>

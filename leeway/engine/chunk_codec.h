@@ -28,6 +28,7 @@ enum class Payload : u8 {
   stored = 3,
   levels = 4,
   tightened = 5,  // coded with a smaller bound than that of the chunk
+  narrow = 6,     // coded with integers of 16 bits
 };
 
 // Stands before the body of a chunk that is coded from coarse to fine: how many bytes of the body
@@ -131,9 +132,11 @@ class TypedChunkCodec final : public ChunkCodec {
     ChunkReport report;
     bool holds;
     if (recipe_.preprocessors.empty()) {
-      HashedValues values;
-      report = recipe_.compress(source, values, bound, mask, out);
-      report.decoded_hash = values.hash();
+      if (!compress_narrow(source, bound, mask, out, report)) {
+        HashedValues values;
+        report = recipe_.compress(source, values, bound, mask, out);
+        report.decoded_hash = values.hash();
+      }
       holds = report.max_error <= bound.most;  // the quantizer checked every value
     } else {
       Buffer<T> original(size), decoded(size);
@@ -200,6 +203,9 @@ class TypedChunkCodec final : public ChunkCodec {
         check_bound(inner);
         return recipe_.decompress(in.rest(), inner, shape, values);
       }
+      case Payload::narrow:
+        check_bound(bound);
+        return recipe_.decompress_narrow(in.rest(), bound, shape, values);
       case Payload::levels:
         check_bound(bound);
         LevelTable::read(in);
@@ -218,6 +224,25 @@ class TypedChunkCodec final : public ChunkCodec {
 
   void check_bound(double bound) const {
     if (!(bound > 0 && recipe_.inner_bound(bound) > 0)) fail_corrupt("coded chunk without a bound");
+  }
+
+  // In place of the kind at the end of `out`, if it can.
+  bool compress_narrow(const View& source, const ChunkBound& bound, const Mask& mask, Writer& out,
+                       ChunkReport& report) const {
+    if (mask.is_needed) return false;
+    const size_t start = out.size() - 1;
+    HashedValues values;
+    out.truncate(start);
+    out.put(Payload::narrow);
+    const auto narrow = recipe_.compress_narrow(source, values, bound.most, out);
+    if (!narrow) {
+      out.truncate(start);
+      out.put(Payload::coded);
+      return false;
+    }
+    report = *narrow;
+    report.decoded_hash = values.hash();
+    return true;
   }
 
   // Behind a preprocessor that computes, decoded values might become others when compressed again.

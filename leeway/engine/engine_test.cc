@@ -53,6 +53,50 @@ TEST(Engine, RegionsReadOnlyTheirChunks) {
   EXPECT_LT(source.touched() - before, stream.size() / 30);
 }
 
+// Codes of 16 bits whose differences need more, and a chunk whose codes do not fit: both come back,
+// and the bytes do not depend on where the values stand.
+TEST(Engine, NarrowCodesWrapAroundAndGiveWay) {
+  if (!kIsCompiled<double>) return;
+  const Shape shape{4, 6, 50};
+  for (const char* recipe : {"fast", "cuszp2-outlier", "ceresz", "ceaz", "linear+pack"})
+    for (const double largest : {32000.0, 40000.0, 1e9}) {
+      std::mt19937 random(3);
+      std::vector<double> values(size_t(shape.size()));
+      for (double& value : values) value = random() % 2 ? largest : -largest;
+      const auto options = options_for<double>(Bound::abs(0.5), recipe);
+      const Bytes stream = compress(values.data(), shape, options);
+      const Array decoded = decompress(stream);
+      const auto* back = reinterpret_cast<const double*>(decoded.data());
+      for (size_t i = 0; i < values.size(); ++i) ASSERT_LE(std::abs(back[i] - values[i]), 0.5);
+      std::vector<double> spread(2 * values.size());
+      for (size_t i = 0; i < values.size(); ++i) spread[2 * i] = values[i];
+      View view = view_of(spread.data(), shape);
+      for (size_t axis = 0; axis < shape.rank(); ++axis) view.strides[axis] *= 2;
+      EXPECT_EQ(compress(view, options), stream) << recipe << " " << largest;
+    }
+}
+
+// A recipe without narrow codes refuses them.
+TEST(Engine, NarrowCodesInTheWrongPlace) {
+  for (const char* text : {"balanced", "small", "sz3-interp", "linear+lorenzo:order=2+pack"}) {
+    const auto codec = make_codec(parse_recipe(text), DType::f32);
+    const auto values = make_field<float>({20, 30}, Texture::smooth);
+    Writer out;
+    codec->compress(view_of(values.data(), {20, 30}), 0.01, Mask(), out);
+    Bytes payload(out.bytes().begin(), out.bytes().end());
+    ASSERT_EQ(payload[0], 1) << text;
+    payload[0] = 6;
+    Buffer<float> back(600);
+    KeptValues sink(back.data());
+    try {
+      codec->decompress(payload, {20, 30}, 0.01, sink);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::corrupt) << text;
+    }
+  }
+}
+
 // Arrays of more than 32 MiB are written past the caches; rows of 1741 values start anywhere in a
 // line, and those of the second target have a gap behind them.
 TEST(Engine, LargeArraysComeBackLikeTheirParts) {

@@ -117,21 +117,22 @@ void Blocks::forward(Field<u32> field, Writer&) const { forward_any(*this, field
 void Blocks::forward(Field<u64> field, Writer&) const { forward_any(*this, field); }
 void Blocks::backward(Field<u32> field, Reader&) const { backward_any(*this, field); }
 void Blocks::backward(Field<u64> field, Reader&) const { backward_any(*this, field); }
-void Blocks::forward_piece(const Shape& shape, size_t, size_t first, size_t count,
-                           const u32* values, u32* out) const {
+template <class U>
+void Blocks::forward_piece(const Shape& shape, size_t, size_t first, size_t count, const U* values,
+                           U* out) const {
   kRuns.forward_piece(as_rows(shape, size_t(params.size)), 1, first, count, values, out);
 }
-void Blocks::forward_piece(const Shape& shape, size_t, size_t first, size_t count,
-                           const u64* values, u64* out) const {
-  kRuns.forward_piece(as_rows(shape, size_t(params.size)), 1, first, count, values, out);
-}
+template <class U>
 void Blocks::backward_piece(const Shape& shape, size_t, size_t first, size_t count,
-                            u32* values) const {
+                            U* values) const {
   kRuns.backward_piece(as_rows(shape, size_t(params.size)), 1, first, count, values);
 }
-void Blocks::backward_piece(const Shape& shape, size_t, size_t first, size_t count,
-                            u64* values) const {
-  kRuns.backward_piece(as_rows(shape, size_t(params.size)), 1, first, count, values);
-}
+
+#define LEEWAY_BLOCKS_OF(U)                                                                      \
+  template void Blocks::forward_piece(const Shape&, size_t, size_t, size_t, const U*, U*) const; \
+  template void Blocks::backward_piece(const Shape&, size_t, size_t, size_t, U*) const;
+LEEWAY_BLOCKS_OF(u16)
+LEEWAY_BLOCKS_OF(u32)
+LEEWAY_BLOCKS_OF(u64)
 
 }  // namespace leeway

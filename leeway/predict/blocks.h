@@ -41,14 +41,12 @@ struct Blocks {
   size_t reach(const Shape&) const { return 1; }
   size_t choose(auto, Writer&) const { return 0; }
   size_t chosen(Reader&) const { return 0; }
+  template <class U>  // u16, u32, u64
   LEEWAY_EXPORT void forward_piece(const Shape& shape, size_t, size_t first, size_t count,
-                                   const u32* values, u32* out) const;
-  LEEWAY_EXPORT void forward_piece(const Shape& shape, size_t, size_t first, size_t count,
-                                   const u64* values, u64* out) const;
+                                   const U* values, U* out) const;
+  template <class U>
   LEEWAY_EXPORT void backward_piece(const Shape& shape, size_t, size_t first, size_t count,
-                                    u32* values) const;
-  LEEWAY_EXPORT void backward_piece(const Shape& shape, size_t, size_t first, size_t count,
-                                    u64* values) const;
+                                    U* values) const;
 
  private:
   size_t axes_in(const Shape& shape) const { return std::min(shape.rank(), size_t(params.axes)); }

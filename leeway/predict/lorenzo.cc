@@ -30,8 +30,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <int rows, class U>
 HWY_INLINE U residual_at(const U* row, const RowsBefore<U>& before, std::ptrdiff_t i) {
   U t = row[i];
-  if constexpr (rows > 0) t -= before.minus[i];
-  if constexpr (rows > 1) t += before.plus[i] - before.minus_too[i];
+  if constexpr (rows > 0) t = U(t - before.minus[i]);
+  if constexpr (rows > 1) t = U(t + before.plus[i] - before.minus_too[i]);
   return t;
 }
 
@@ -69,10 +69,25 @@ HWY_INLINE void difference_row(const U* HWY_RESTRICT row, const RowsBefore<U>& b
 #endif
   for (; i < n; ++i) {
     const U t = residual_at<rows>(row, before, std::ptrdiff_t(i));
-    out[i] = t - last;
+    out[i] = U(t - last);
     last = t;
   }
 }
+
+#if HWY_TARGET != HWY_SCALAR
+// The last lane of every block of 16 bytes, in all its lanes.
+template <class D, class V>
+HWY_INLINE V last_of_blocks(D d, V v) {
+  if constexpr (sizeof(hn::TFromD<D>) == 2) {
+    const hn::Repartition<u8, D> d8;
+    alignas(16) static constexpr u8 kLast[16] = {14, 15, 14, 15, 14, 15, 14, 15,
+                                                 14, 15, 14, 15, 14, 15, 14, 15};
+    return hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(d8, v), hn::LoadDup128(d8, kLast)));
+  } else {
+    return hn::Broadcast<16 / sizeof(hn::TFromD<D>) - 1>(v);
+  }
+}
+#endif
 
 // The inverse, in place: prefix sums of the row, and back what the rows before predict.
 template <int rows, class U>
@@ -89,8 +104,9 @@ HWY_INLINE void sum_row(U* row, const RowsBefore<U>& before, bool continues, siz
   const auto one = [&](size_t k) HWY_ATTR {
     auto v = hn::LoadU(d, row + k);
     v = hn::Add(v, hn::ShiftLeftLanes<1>(d, v));
-    if constexpr (kBlockLanes == 4) v = hn::Add(v, hn::ShiftLeftLanes<2>(d, v));
-    auto total = hn::Broadcast<kBlockLanes - 1>(v);
+    if constexpr (kBlockLanes >= 4) v = hn::Add(v, hn::ShiftLeftLanes<2>(d, v));
+    if constexpr (kBlockLanes >= 8) v = hn::Add(v, hn::ShiftLeftLanes<4>(d, v));
+    auto total = last_of_blocks(d, v);
     if constexpr (two_blocks) {
       v = hn::Add(v, hn::ConcatLowerLower(d, total, hn::Zero(d)));
       total = hn::Add(total, hn::ConcatLowerUpper(d, total, total));  // of both blocks
@@ -108,9 +124,9 @@ HWY_INLINE void sum_row(U* row, const RowsBefore<U>& before, bool continues, siz
   last = hn::GetLane(carry);
 #endif
   for (; i < n; ++i) {
-    row[i] = last += row[i];
-    if constexpr (rows > 0) row[i] += before.minus[i];
-    if constexpr (rows > 1) row[i] += before.minus_too[i] - before.plus[i];
+    row[i] = last = U(last + row[i]);
+    if constexpr (rows > 0) row[i] = U(row[i] + before.minus[i]);
+    if constexpr (rows > 1) row[i] = U(row[i] + before.minus_too[i] - before.plus[i]);
   }
 }
 
@@ -157,6 +173,10 @@ void sums(U* data, const size_t (&extents)[3], size_t first, size_t count) {
                         HWY_ATTR { sum_row<rows.value>(data + at, before, column > 0, n); });
 }
 
+void differences_u16(const u16* data, const size_t (&extents)[3], size_t first, size_t count,
+                     u16* out) {
+  differences(data, extents, first, count, out);
+}
 void differences_u32(const u32* data, const size_t (&extents)[3], size_t first, size_t count,
                      u32* out) {
   differences(data, extents, first, count, out);
@@ -164,6 +184,9 @@ void differences_u32(const u32* data, const size_t (&extents)[3], size_t first, 
 void differences_u64(const u64* data, const size_t (&extents)[3], size_t first, size_t count,
                      u64* out) {
   differences(data, extents, first, count, out);
+}
+void sums_u16(u16* data, const size_t (&extents)[3], size_t first, size_t count) {
+  sums(data, extents, first, count);
 }
 void sums_u32(u32* data, const size_t (&extents)[3], size_t first, size_t count) {
   sums(data, extents, first, count);
@@ -193,8 +216,10 @@ HWY_AFTER_NAMESPACE();
 namespace leeway {
 namespace {
 
+HWY_EXPORT(differences_u16);
 HWY_EXPORT(differences_u32);
 HWY_EXPORT(differences_u64);
+HWY_EXPORT(sums_u16);
 HWY_EXPORT(sums_u32);
 HWY_EXPORT(sums_u64);
 HWY_EXPORT(add_u32);
@@ -203,11 +228,17 @@ HWY_EXPORT(subtract_u32);
 HWY_EXPORT(subtract_u64);
 
 using Extents = size_t[3];
+void differences(const u16* data, const Extents& e, size_t first, size_t count, u16* out) {
+  HWY_DYNAMIC_DISPATCH(differences_u16)(data, e, first, count, out);
+}
 void differences(const u32* data, const Extents& e, size_t first, size_t count, u32* out) {
   HWY_DYNAMIC_DISPATCH(differences_u32)(data, e, first, count, out);
 }
 void differences(const u64* data, const Extents& e, size_t first, size_t count, u64* out) {
   HWY_DYNAMIC_DISPATCH(differences_u64)(data, e, first, count, out);
+}
+void sums(u16* data, const Extents& e, size_t first, size_t count) {
+  HWY_DYNAMIC_DISPATCH(sums_u16)(data, e, first, count);
 }
 void sums(u32* data, const Extents& e, size_t first, size_t count) {
   HWY_DYNAMIC_DISPATCH(sums_u32)(data, e, first, count);
@@ -276,6 +307,15 @@ size_t sample_size(const Shape& shape) {
   return size_t(std::min<u64>(shape.size(), std::max<u64>(8192, 2 * Inner(shape, 2).size)));
 }
 
+template <class U>
+auto size_of_difference(U difference) {
+  const auto s = std::make_signed_t<U>(difference);
+  if constexpr (sizeof(U) == 8)
+    return std::min<u64>(s < 0 ? u64(0) - u64(s) : u64(s), u64(1) << 40);
+  else
+    return s < 0 ? 0 - u32(s) : u32(s);
+}
+
 // The number of axes whose differences are smallest, on rows spread over the sample.
 template <class U>
 size_t choose_axes(Field<U> field) {
@@ -295,27 +335,20 @@ size_t choose_axes(Field<U> field) {
     if (rank > 2 && row < planes_rows) row += planes_rows;
     if (row >= rows || row < (rank > 1 ? 1 : 0) + (rank > 2 ? planes_rows : 0)) continue;
     const U* x = field.data + row * row_step + 1 + (length - 1 - values) * (k + 1) / samples;
-    const auto magnitude = [](U difference) {
-      using S = std::make_signed_t<U>;
-      const auto s = S(difference);
-      return std::min<u64>(s < 0 ? u64(0) - u64(i64(s)) : u64(s), u64(1) << 40);
+    const auto add = [&](size_t axes, auto&& difference_at) {
+      if (axes > most) return;
+      u64 sum = 0;
+      for (size_t i = 0; i < values; ++i) sum += size_of_difference(difference_at(x + i));
+      cost[axes] += sum;
     };
-    for (size_t i = 0; i < values; ++i) {
-      const U* v = x + i;
-      U difference = v[0];
-      cost[0] += magnitude(difference);
-      if (most < 1) continue;
-      difference -= v[-1];
-      cost[1] += magnitude(difference);
-      if (most < 2) continue;
+    add(0, [](const U* v) { return v[0]; });
+    add(1, [](const U* v) { return U(v[0] - v[-1]); });
+    const auto in_table = [=](const U* v) {
       const U* above = v - row_step;
-      difference -= above[0] - above[-1];
-      cost[2] += magnitude(difference);
-      if (most < 3) continue;
-      const U *behind = v - plane_step, *corner = behind - row_step;
-      difference -= (behind[0] - behind[-1]) - (corner[0] - corner[-1]);
-      cost[3] += magnitude(difference);
-    }
+      return U(v[0] - v[-1] - above[0] + above[-1]);
+    };
+    add(2, in_table);
+    add(3, [=](const U* v) { return U(in_table(v) - in_table(v - plane_step)); });
   }
   // Few axes where it makes no difference: they cost less time.
   return size_t(std::min_element(cost.begin(), cost.begin() + std::ptrdiff_t(most) + 1) -
@@ -323,15 +356,8 @@ size_t choose_axes(Field<U> field) {
 }
 
 template <class U>
-size_t choose_typed(const Lorenzo& lorenzo, Field<U> field, Writer& side) {
-  if (lorenzo.params.axes > 0) return size_t(lorenzo.params.axes);
-  const size_t axes = choose_axes(field);
-  side.put(u8(axes));
-  return axes;
-}
-template <class U>
 void forward_typed(const Lorenzo& lorenzo, Field<U> field, Writer& side) {
-  const size_t axes = choose_typed(lorenzo, field, side);
+  const size_t axes = lorenzo.choose(field, side);
   for (i32 layer = 0; axes > 0 && layer < lorenzo.params.order; ++layer) differences(field, axes);
 }
 template <class U>
@@ -339,19 +365,6 @@ void backward_typed(const Lorenzo& lorenzo, Field<U> field, Reader& side) {
   const size_t axes = lorenzo.chosen(side);
   for (i32 layer = 0; axes > 0 && layer < lorenzo.params.order; ++layer) sums(field, axes);
 }
-template <class U>
-void forward_piece_typed(const Shape& shape, size_t axes, size_t first, size_t count,
-                         const U* values, U* out) {
-  if (axes == 0)
-    std::copy_n(values, count, out);
-  else
-    differences(values, Inner(shape, axes).extents, first, count, out);
-}
-template <class U>
-void backward_piece_typed(const Shape& shape, size_t axes, size_t first, size_t count, U* values) {
-  if (axes > 0) sums(values, Inner(shape, axes).extents, first, count);
-}
-
 }  // namespace
 
 size_t Lorenzo::values_ahead(const Shape& shape) const {
@@ -364,11 +377,12 @@ size_t Lorenzo::reach(const Shape& shape) const {
                row = extents[1] > 1 ? extents[2] : 0;
   return table + row + 1;
 }
-size_t Lorenzo::choose(Field<u32> field, Writer& side) const {
-  return choose_typed(*this, field, side);
-}
-size_t Lorenzo::choose(Field<u64> field, Writer& side) const {
-  return choose_typed(*this, field, side);
+template <class U>
+size_t Lorenzo::choose(Field<U> field, Writer& side) const {
+  if (params.axes > 0) return size_t(params.axes);
+  const size_t axes = choose_axes(field);
+  side.put(u8(axes));
+  return axes;
 }
 size_t Lorenzo::chosen(Reader& side) const {
   if (params.axes > 0) return size_t(params.axes);
@@ -376,26 +390,31 @@ size_t Lorenzo::chosen(Reader& side) const {
   if (axes > kMostChosen) fail_corrupt("too many axes");
   return axes;
 }
+template <class U>
 void Lorenzo::forward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
-                            const u32* values, u32* out) const {
-  forward_piece_typed(shape, axes, first, count, values, out);
+                            const U* values, U* out) const {
+  if (axes == 0)
+    std::copy_n(values, count, out);
+  else
+    differences(values, Inner(shape, axes).extents, first, count, out);
 }
-void Lorenzo::forward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
-                            const u64* values, u64* out) const {
-  forward_piece_typed(shape, axes, first, count, values, out);
-}
+template <class U>
 void Lorenzo::backward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
-                             u32* values) const {
-  backward_piece_typed(shape, axes, first, count, values);
-}
-void Lorenzo::backward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
-                             u64* values) const {
-  backward_piece_typed(shape, axes, first, count, values);
+                             U* values) const {
+  if (axes > 0) sums(values, Inner(shape, axes).extents, first, count);
 }
 void Lorenzo::forward(Field<u32> field, Writer& side) const { forward_typed(*this, field, side); }
 void Lorenzo::forward(Field<u64> field, Writer& side) const { forward_typed(*this, field, side); }
 void Lorenzo::backward(Field<u32> field, Reader& side) const { backward_typed(*this, field, side); }
 void Lorenzo::backward(Field<u64> field, Reader& side) const { backward_typed(*this, field, side); }
+
+#define LEEWAY_LORENZO_OF(U)                                                                      \
+  template size_t Lorenzo::choose(Field<U>, Writer&) const;                                       \
+  template void Lorenzo::forward_piece(const Shape&, size_t, size_t, size_t, const U*, U*) const; \
+  template void Lorenzo::backward_piece(const Shape&, size_t, size_t, size_t, U*) const;
+LEEWAY_LORENZO_OF(u16)
+LEEWAY_LORENZO_OF(u32)
+LEEWAY_LORENZO_OF(u64)
 
 }  // namespace leeway
 #endif

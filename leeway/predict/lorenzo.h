@@ -49,17 +49,15 @@ struct Lorenzo {
   }
   LEEWAY_EXPORT size_t values_ahead(const Shape& shape) const;
   LEEWAY_EXPORT size_t reach(const Shape& shape) const;
-  LEEWAY_EXPORT size_t choose(Field<u32> field, Writer& side) const;
-  LEEWAY_EXPORT size_t choose(Field<u64> field, Writer& side) const;
+  template <class U>  // u16, u32, u64
+  LEEWAY_EXPORT size_t choose(Field<U> field, Writer& side) const;
   LEEWAY_EXPORT size_t chosen(Reader& side) const;
+  template <class U>
   LEEWAY_EXPORT void forward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
-                                   const u32* values, u32* out) const;
-  LEEWAY_EXPORT void forward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
-                                   const u64* values, u64* out) const;
+                                   const U* values, U* out) const;
+  template <class U>
   LEEWAY_EXPORT void backward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
-                                    u32* values) const;
-  LEEWAY_EXPORT void backward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
-                                    u64* values) const;
+                                    U* values) const;
 
   template <class T, class Visit>
   void walk(Field<T> field, Visit&& visit) const {

@@ -59,6 +59,35 @@ TEST(Lorenzo, EqualsInclusionAndExclusion) {
     }
 }
 
+// Piece by piece, modulo 2^16, as with wider integers.
+TEST(Lorenzo, NarrowIntegersAreTheLowBitsOfOthers) {
+  for (const Shape& full : shapes()) {
+    const Shape shape = full.squeezed();
+    const auto size = size_t(shape.size());
+    for (const i32 axes : {1, 2, 3}) {
+      const Lorenzo lorenzo{.params = {.order = 1, .axes = axes}};
+      std::mt19937 random(7);
+      std::vector<u16> values(size), differences(size);
+      for (u16& value : values) value = u16(random());
+      std::vector<u32> wide(values.begin(), values.end()), expected(size);
+      const size_t pieces = 3;
+      for (size_t k = 0; k < pieces; ++k) {
+        const size_t first = size * k / pieces, count = size * (k + 1) / pieces - first;
+        lorenzo.forward_piece(shape, size_t(axes), first, count, values.data() + first,
+                              differences.data() + first);
+        lorenzo.forward_piece(shape, size_t(axes), first, count, wide.data() + first,
+                              expected.data() + first);
+      }
+      for (size_t i = 0; i < size; ++i) ASSERT_EQ(differences[i], u16(expected[i]));
+      for (size_t k = 0; k < pieces; ++k) {
+        const size_t first = size * k / pieces, count = size * (k + 1) / pieces - first;
+        lorenzo.backward_piece(shape, size_t(axes), first, count, differences.data() + first);
+      }
+      ASSERT_EQ(differences, values) << to_string(shape) << " axes " << axes;
+    }
+  }
+}
+
 TEST(Lorenzo, LongRowsAreCutInPieces) {
   for (const Shape& shape : {Shape{10000}, Shape{3, 5000}, Shape{2, 3, 4097}}) {
     std::vector<u32> values(size_t(shape.size()));

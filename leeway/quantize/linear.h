@@ -96,14 +96,22 @@ LEEWAY_EXPORT size_t quantize(const LinearGrid<float>& grid, float* x, size_t n,
                               double& max_error);
 LEEWAY_EXPORT size_t quantize(const LinearGrid<double>& grid, double* x, size_t n, i64* q,
                               double& max_error);
-// All values of a plane of rows of T, to x and q; says whether each has a code. If not, x and q
-// mean nothing.
+// All values of a plane of rows of T, to x and q; says whether each has a code, one of 16 bits if
+// that is what q holds. If not, x and q mean nothing.
 LEEWAY_EXPORT bool quantize_plane(const LinearGrid<float>& grid,
                                   const Plane<const std::byte>& plane, float* x, i32* q,
                                   double& max_error);
 LEEWAY_EXPORT bool quantize_plane(const LinearGrid<double>& grid,
                                   const Plane<const std::byte>& plane, double* x, i64* q,
                                   double& max_error);
+LEEWAY_EXPORT bool quantize_plane(const LinearGrid<float>& grid,
+                                  const Plane<const std::byte>& plane, float* x, i16* q,
+                                  double& max_error);
+LEEWAY_EXPORT bool quantize_plane(const LinearGrid<double>& grid,
+                                  const Plane<const std::byte>& plane, double* x, i16* q,
+                                  double& max_error);
+LEEWAY_EXPORT size_t recover(const LinearGrid<float>& grid, const i16* q, size_t n, float* x);
+LEEWAY_EXPORT size_t recover(const LinearGrid<double>& grid, const i16* q, size_t n, double* x);
 LEEWAY_EXPORT size_t recover(const LinearGrid<float>& grid, const i32* q, size_t n, float* x);
 LEEWAY_EXPORT size_t recover(const LinearGrid<double>& grid, const i64* q, size_t n, double* x);
 // The same with a prediction for every value.
@@ -184,7 +192,9 @@ struct LinearGrid<T> {
     return kernel::recover_run(*this, x, p, n, q);
   }
 
-  bool quantize_plane(const Plane<const std::byte>& plane, T* values, Code<T>* codes,
+  // C: Code<T>, or i16 for narrow codes.
+  template <class C>
+  bool quantize_plane(const Plane<const std::byte>& plane, T* values, C* codes,
                       double& max_error) const {
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
       return plane.holds_rows_of<T>() &&
@@ -214,11 +224,20 @@ struct LinearGrid<T> {
   }
 
   void recover(std::span<const Code<T>> codes, std::span<T> values) const {
+    recover_all(codes, values);
+  }
+  void recover(std::span<const i16> codes, std::span<T> values) const {
+    recover_all(codes, values);
+  }
+
+ private:
+  template <class C>
+  void recover_all(std::span<const C> codes, std::span<T> values) const {
     for (size_t i = 0; i < codes.size();) {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
         i += kernel::recover(*this, codes.data() + i, codes.size() - i, values.data() + i);
       for (const size_t stop = std::min(codes.size(), i + kRecoverStretch); i < stop; ++i)
-        values[i] = recover(Predicted<T>(0), codes[i]);
+        values[i] = recover(Predicted<T>(0), Code<T>(codes[i]));
     }
   }
 };

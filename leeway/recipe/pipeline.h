@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "leeway/core/export.h"
 #include "leeway/lossless/zstd.h"
@@ -40,6 +41,9 @@ class AnyEncoder {
   // For `count` codes. `out` must not be touched before finish(), and outlive the sink.
   virtual std::unique_ptr<CodeSink<i32>> sink32(size_t count, Writer& out) const = 0;
   virtual std::unique_ptr<CodeSink<i64>> sink64(size_t count, Writer& out) const = 0;
+  // Of narrow codes; null if there are none.
+  virtual std::unique_ptr<CodeSink<i16>> sink16(size_t, Writer&) const { return {}; }
+  virtual std::unique_ptr<CodeSource<i16>> source16(Reader&, size_t) const { return {}; }
   // `in` must outlive the source.
   virtual std::unique_ptr<CodeSource<i32>> source32(Reader& in, size_t count) const = 0;
   virtual std::unique_ptr<CodeSource<i64>> source64(Reader& in, size_t count) const = 0;
@@ -110,6 +114,18 @@ class ErasedEncoder final : public AnyEncoder {
   std::unique_ptr<CodeSink<i64>> sink64(size_t count, Writer& out) const override {
     return make_sink<i64>(stage_, count, out);
   }
+  std::unique_ptr<CodeSink<i16>> sink16(size_t count, Writer& out) const override {
+    if constexpr (requires { S::kNarrow; })
+      return make_sink<i16>(stage_, count, out);
+    else
+      return {};
+  }
+  std::unique_ptr<CodeSource<i16>> source16(Reader& in, size_t count) const override {
+    if constexpr (requires { S::kNarrow; })
+      return make_source<i16>(stage_, in, count);
+    else
+      return {};
+  }
   std::unique_ptr<CodeSource<i32>> source32(Reader& in, size_t count) const override {
     return make_source<i32>(stage_, in, count);
   }
@@ -174,18 +190,29 @@ struct Pipeline {
   ChunkReport compress(const View& chunk, ValueSink& values, const ChunkBound& bound,
                        const Mask& mask, Writer& out) const {
     const auto size = size_t(chunk.shape.size());
-    Writer before, packable;
-    Writer& body = lossless.empty() ? out : packable;
-    if (!lossless.empty()) packable.reserve(size * sizeof(T) / 2);
-    const size_t start = body.size();
-    body.extend(kSectionsBefore);  // as many bytes as the empty sections that mostly stand there
-    const auto codes = sink(size, body);
-    ChunkReport report = reduce(chunk, values, bound, mask, before, *codes);
-    body.replace(start, kSectionsBefore, before.bytes());
-    if (lossless.empty() && preprocessors.empty())
-      for (const size_t bytes : codes->marks()) report.levels.push_back(before.size() + bytes);
-    if (!lossless.empty()) pack(std::move(packable), out);
-    return report;
+    const auto make_sink = [&](Writer& body) { return sink(size, body); };
+    return *put_body(size, out, make_sink, [&](Writer& before, CodeSink<Code<T>>& codes) {
+      return std::optional(reduce(chunk, values, bound, mask, before, codes));
+    });
+  }
+  // The same with narrow codes. Says nothing where there are none for this chunk; what it wrote is
+  // to be forgotten then.
+  std::optional<ChunkReport> compress_narrow(const View& chunk, ValueSink& values, double bound,
+                                             Writer& out) const {
+    if (!preprocessors.empty() || !transform->can_be_narrow()) return {};
+    const auto size = size_t(chunk.shape.size());
+    const auto make_sink = [&](Writer& body) { return encoder->sink16(size, body); };
+    return put_body(size, out, make_sink, [&](Writer& before, CodeSink<i16>& codes) {
+      Writer side;
+      const auto max_error = transform->forward_narrow(chunk, values, bound, codes, side);
+      std::optional<ChunkReport> report;
+      if (!max_error) return report;
+      put_patches(before, {});
+      put_packed(before, side);
+      put_patches(before, {});
+      report = {.max_error = stated_error<T>(*max_error, bound)};
+      return report;
+    });
   }
 
   // compress() without the coding, in place: what would come back, with what error?
@@ -200,21 +227,13 @@ struct Pipeline {
   // 2^level-th value along all axes is sure to be there.
   void decompress(ByteView packed, double bound, const Shape& shape, ValueSink& values,
                   size_t last_level = 0) const {
-    // No stage makes a chunk larger than this on purpose.
     const auto size = size_t(shape.size());
-    const size_t limit = 64 * (size + 1024);
-    Writer unpacked;
-    ByteView bytes = packed;
-    for (size_t i = lossless.size(); i-- > 0; bytes = unpacked.bytes()) {
-      Writer next;
-      lossless[i]->decompress(bytes, limit, next);
-      unpacked = std::move(next);
-    }
-    Reader body(bytes);
+    const Writer unpacked = unpack(packed, size);
+    Reader body(lossless.empty() ? packed : unpacked.bytes());
     const auto special = read_patches(body, size);
     std::vector<Reader> sides;
     for (size_t i = 0; i < preprocessors.size(); ++i) sides.emplace_back(body.take_section());
-    const Writer notes = take_packed(body, limit);
+    const Writer notes = take_packed(body, most_bytes(size));
     Reader side(notes.bytes());
     const auto exact = read_patches(body, size);
     const auto source = [&] {
@@ -245,9 +264,61 @@ struct Pipeline {
     special.apply(field.values());
     whole.finish();
   }
+  // The inverse of compress_narrow().
+  void decompress_narrow(ByteView packed, double bound, const Shape& shape,
+                         ValueSink& values) const {
+    const auto size = size_t(shape.size());
+    const Writer unpacked = unpack(packed, size);
+    Reader body(lossless.empty() ? packed : unpacked.bytes());
+    const bool special = !body.take_section().empty();
+    const Writer notes = take_packed(body, most_bytes(size));
+    Reader side(notes.bytes());
+    const bool exact = !body.take_section().empty();
+    if (special || exact || !preprocessors.empty())
+      fail_corrupt("narrow codes beside other values");
+    const auto source = encoder->source16(body, size);
+    if (!source) fail_corrupt("narrow codes where there are none");
+    transform->backward_narrow(shape, values, bound, *source, side);
+    body.expect_end();
+    side.expect_end();
+  }
 
  private:
   static constexpr size_t kSectionsBefore = 3;  // special values, side data, exact values
+
+  // No stage makes a chunk larger than this on purpose.
+  static size_t most_bytes(size_t size) { return 64 * (size + 1024); }
+
+  // What the lossless stages packed, if there are any.
+  Writer unpack(ByteView bytes, size_t size) const {
+    Writer unpacked;
+    for (size_t i = lossless.size(); i-- > 0; bytes = unpacked.bytes()) {
+      Writer next;
+      lossless[i]->decompress(bytes, most_bytes(size), next);
+      unpacked = std::move(next);
+    }
+    return unpacked;
+  }
+
+  // put(before, codes) writes what stands before the codes, and the codes; it may say nothing.
+  template <class MakeSink, class Put>
+  std::optional<ChunkReport> put_body(size_t size, Writer& out, const MakeSink& make_sink,
+                                      const Put& put) const {
+    Writer before, packable;
+    Writer& body = lossless.empty() ? out : packable;
+    if (!lossless.empty()) packable.reserve(size * sizeof(T) / 2);
+    const size_t start = body.size();
+    body.extend(kSectionsBefore);  // as many bytes as the empty sections that mostly stand there
+    const auto codes = make_sink(body);
+    if (!codes) return {};
+    std::optional<ChunkReport> report = put(before, *codes);
+    if (!report) return {};
+    body.replace(start, kSectionsBefore, before.bytes());
+    if (lossless.empty() && preprocessors.empty())
+      for (const size_t bytes : codes->marks()) report->levels.push_back(before.size() + bytes);
+    if (!lossless.empty()) pack(std::move(packable), out);
+    return report;
+  }
 
   // Patches and notes are packed by themselves: coded values beside them are not worth packing, and
   // would disturb.

@@ -29,6 +29,16 @@ class Transform {
   virtual void backward(const Shape& shape, ValueSink& values, double bound,
                         CodeSource<Code<T>>& codes, const Patches<T>& exact, Reader& side,
                         size_t last_level) const = 0;
+  // Both with narrow codes, of 16 bits, modulo 2^16: for chunks whose quantized values all have no
+  // more. forward() says nothing if this is not one.
+  virtual bool can_be_narrow() const { return false; }
+  virtual std::optional<double> forward_narrow(const View&, ValueSink&, double, CodeSink<i16>&,
+                                               Writer&) const {
+    return {};
+  }
+  virtual void backward_narrow(const Shape&, ValueSink&, double, CodeSource<i16>&, Reader&) const {
+    fail_corrupt("narrow codes where there are none");
+  }
   // How many values a chunk should have; 0: no matter.
   virtual u64 chunk_values() const { return 0; }
   virtual bool predicts_first() const { return false; }
@@ -73,32 +83,73 @@ class Dual final : public Transform<T> {
   double forward(const View& source, ValueSink& values, const ChunkBound& bound,
                  std::span<const u8>, CodeSink<Code<T>>& sink, Patches<T>& exact,
                  Writer& side) const override {
+    return *send_all<Code<T>>(source, values, bound.most, sink, &exact, side);
+  }
+  void backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
+                const Patches<T>& exact, Reader& side, size_t) const override {
+    take_all(shape, values, bound, source, &exact, side);
+  }
+
+  bool can_be_narrow() const override { return kNarrow; }
+  std::optional<double> forward_narrow(const View& source, ValueSink& values, double bound,
+                                       CodeSink<i16>& sink, Writer& side) const override {
+    if constexpr (kNarrow)
+      if (predictor_.is_piecewise(source.shape))
+        return send_all<i16>(source, values, bound, sink, nullptr, side);
+    return {};
+  }
+  void backward_narrow(const Shape& shape, ValueSink& values, double bound, CodeSource<i16>& source,
+                       Reader& side) const override {
+    if constexpr (kNarrow)
+      if (predictor_.is_piecewise(shape))
+        return take_all<i16>(shape, values, bound, source, nullptr, side);
+    fail_corrupt("narrow codes where there are none");
+  }
+
+ private:
+  // Codes go straight to the encoder.
+  static constexpr bool kAsTheyAre = std::is_same_v<P, NoPredictor>;
+  static constexpr bool kNarrow =
+      PiecewisePredictor<P> &&
+      (std::is_same_v<T, float> || std::is_same_v<T, double>)&&requires(
+          const Q q, const Plane<const std::byte>& plane, T* values, i16* codes, double& error) {
+    q.template at<T>(1.0).quantize_plane(plane, values, codes, error);
+  };
+
+  // With codes of type C. Values without a code are kept in `exact`; without that, this ends.
+  template <class C>
+  std::optional<double> send_all(const View& source, ValueSink& values, double bound,
+                                 CodeSink<C>& sink, Patches<T>* exact, Writer& side) const {
+    using U = std::make_unsigned_t<C>;
     const Shape& shape = source.shape;
-    Window codes(predictor_, shape);
-    const auto grid = quantizer_.template at<T>(bound.most);
+    Window<U> codes(predictor_, shape);
+    const auto grid = quantizer_.template at<T>(bound);
     double max_error = 0;
-    Code<T> last = 0;
+    C last = 0;
     size_t done = 0, sent = 0;
     std::optional<size_t> choice;
     [[maybe_unused]] const auto send = [&] {
       if constexpr (PiecewisePredictor<P> && !kAsTheyAre) {
         if (!codes.is_piecewise() || done < predictor_.values_ahead(shape)) return;
-        if (!choice) choice = predictor_.choose(Field<Unsigned>{codes.at(0, done), shape}, side);
+        if (!choice) choice = predictor_.choose(Field<U>{codes.at(0, done), shape}, side);
         for (size_t count; sent < done; sent += count) {
           count = std::min(kMostCodes, done - sent);
           predictor_.forward_piece(shape, *choice, sent, count, codes.at(sent, count),
-                                   reinterpret_cast<Unsigned*>(sink.room(count)));
+                                   reinterpret_cast<U*>(sink.room(count)));
           sink.put(count, nullptr);
         }
       }
     };
+    bool fits = true;
     const auto quantize_part = [&](const Plane<const std::byte>& part) {
+      if (!fits) return;
       const size_t first = std::exchange(done, done + part.size());
       const std::span piece(static_cast<T*>(values.room(part.size() * sizeof(T))), part.size());
-      const std::span to(kAsTheyAre ? sink.room(part.size())
-                                    : reinterpret_cast<Code<T>*>(codes.at(first, part.size())),
-                         part.size());
-      max_error = std::max(max_error, quantize(grid, part, piece, to, exact, first, last));
+      const std::span to(
+          kAsTheyAre ? sink.room(part.size()) : reinterpret_cast<C*>(codes.at(first, part.size())),
+          part.size());
+      fits = quantize(grid, part, piece, to, exact, first, last, max_error);
+      if (!fits) return;
       last = to.back();
       values.put(piece.size_bytes());
       if constexpr (kAsTheyAre)
@@ -116,19 +167,23 @@ class Dual final : public Transform<T> {
       });
     });
     if (waiting) quantize_part(*waiting);
-    if (!codes.is_piecewise()) {
-      const Field<Unsigned> field{codes.at(0, done), shape};
-      predictor_.forward(field, side);
-      sink.put_all({reinterpret_cast<const Code<T>*>(field.data), done}, {});
-    }
+    if (!fits) return {};
+    if constexpr (sizeof(C) > 2)
+      if (!codes.is_piecewise()) {
+        const Field<U> field{codes.at(0, done), shape};
+        predictor_.forward(field, side);
+        sink.put_all({reinterpret_cast<const C*>(field.data), done}, {});
+      }
     sink.finish();
     return max_error;
   }
 
-  void backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
-                const Patches<T>& exact, Reader& side, size_t) const override {
+  template <class C>
+  void take_all(const Shape& shape, ValueSink& values, double bound, CodeSource<C>& source,
+                const Patches<T>* exact, Reader& side) const {
+    using U = std::make_unsigned_t<C>;
     const auto size = size_t(shape.size());
-    Window codes(predictor_, shape);
+    Window<U> codes(predictor_, shape);
     const auto grid = quantizer_.template at<T>(bound);
     const auto for_each_piece = [&](auto&& f) {
       for (size_t first = 0; first < size; first += kMostCodes) {
@@ -136,36 +191,33 @@ class Dual final : public Transform<T> {
         f(first, count, codes.at(first, count));
       }
     };
-    const auto next = [&](size_t, size_t count, Unsigned* to) {
-      source.next({reinterpret_cast<Code<T>*>(to), count}, nullptr);
+    const auto next = [&](size_t, size_t count, U* to) {
+      source.next({reinterpret_cast<C*>(to), count}, nullptr);
     };
-    const auto recover = [&](size_t first, size_t count, const Unsigned* from) {
+    const auto recover = [&](size_t first, size_t count, const U* from) {
       const std::span to(static_cast<T*>(values.room(count * sizeof(T))), count);
-      grid.recover(std::span(reinterpret_cast<const Code<T>*>(from), count), to);
-      exact.apply(to, first);
+      grid.recover(std::span(reinterpret_cast<const C*>(from), count), to);
+      if (exact) exact->apply(to, first);
       values.put(to.size_bytes());
     };
-    if (!codes.is_piecewise()) {
+    if constexpr (PiecewisePredictor<P>)
+      if (codes.is_piecewise()) {
+        const size_t choice = predictor_.chosen(side);
+        return for_each_piece([&](size_t first, size_t count, U* piece) {
+          next(first, count, piece);
+          predictor_.backward_piece(shape, choice, first, count, piece);
+          recover(first, count, piece);
+        });
+      }
+    if constexpr (sizeof(C) > 2) {
       for_each_piece(next);
-      predictor_.backward(Field<Unsigned>{codes.at(0, size), shape}, side);
-      return for_each_piece(recover);
-    }
-    if constexpr (PiecewisePredictor<P>) {
-      const size_t choice = predictor_.chosen(side);
-      for_each_piece([&](size_t first, size_t count, Unsigned* piece) {
-        next(first, count, piece);
-        predictor_.backward_piece(shape, choice, first, count, piece);
-        recover(first, count, piece);
-      });
+      predictor_.backward(Field<U>{codes.at(0, size), shape}, side);
+      for_each_piece(recover);
     }
   }
 
- private:
-  using Unsigned = std::make_unsigned_t<Code<T>>;
-  // Codes go straight to the encoder.
-  static constexpr bool kAsTheyAre = std::is_same_v<P, NoPredictor>;
-
   // The integers of a chunk: all, or only the last ones, if the predictor looks no further back.
+  template <class U>
   class Window {
    public:
     Window(const P& predictor, const Shape& shape) : reach_(size_t(shape.size())) {
@@ -177,39 +229,44 @@ class Dual final : public Transform<T> {
           kept = std::min(kept, 8 * reach_ + 2 * kMostCodes);  // seldom moved
         }
       }
-      memory_ = Buffer<Unsigned>(kept);
+      memory_ = Buffer<U>(kept);
     }
     bool is_piecewise() const { return is_piecewise_; }
     // Where `count` integers from number `first` on stand, or shall stand, behind those before.
-    Unsigned* at(size_t first, size_t count) {
+    U* at(size_t first, size_t count) {
       if (first + count - begin_ > memory_.size()) {
         const size_t kept = std::min(reach_, first - begin_);
-        std::memmove(memory_.data(), memory_.data() + (first - begin_ - kept),
-                     kept * sizeof(Unsigned));
+        std::memmove(memory_.data(), memory_.data() + (first - begin_ - kept), kept * sizeof(U));
         begin_ = first - kept;
       }
       return memory_.data() + (first - begin_);
     }
 
    private:
-    Buffer<Unsigned> memory_;
+    Buffer<U> memory_;
     size_t reach_, begin_ = 0;
     bool is_piecewise_ = false;
   };
 
-  // A plane of values; `values` may be where it stands.
-  static double quantize(const auto& grid, const Plane<const std::byte>& plane, std::span<T> values,
-                         std::span<Code<T>> codes, Patches<T>& exact, size_t first,
-                         Code<T> before) {
-    if (static_cast<const void*>(values.data()) != plane.data) {
-      double max_error = 0;
-      if constexpr (requires {
-                      grid.quantize_plane(plane, values.data(), codes.data(), max_error);
-                    })
-        if (grid.quantize_plane(plane, values.data(), codes.data(), max_error)) return max_error;
-      gather(plane, sizeof(T), reinterpret_cast<std::byte*>(values.data()));
+  // A plane of values; `values` may be where it stands. Says false if one has no code and none are
+  // kept.
+  template <class C>
+  static bool quantize(const auto& grid, const Plane<const std::byte>& plane, std::span<T> values,
+                       std::span<C> codes, Patches<T>* exact, size_t first, C before,
+                       double& max_error) {
+    const bool in_place = static_cast<const void*>(values.data()) == plane.data;
+    if constexpr (requires { grid.quantize_plane(plane, values.data(), codes.data(), max_error); })
+      if (!in_place && grid.quantize_plane(plane, values.data(), codes.data(), max_error))
+        return true;
+    if (!in_place) gather(plane, sizeof(T), reinterpret_cast<std::byte*>(values.data()));
+    if constexpr (std::is_same_v<C, Code<T>>) {
+      max_error = std::max(max_error, grid.quantize(values, codes, *exact, first, before));
+      return true;
+    } else {
+      const Plane<const std::byte> gathered{reinterpret_cast<const std::byte*>(values.data()), 1, 0,
+                                            values.size(), sizeof(T)};
+      return grid.quantize_plane(gathered, values.data(), codes.data(), max_error);
     }
-    return grid.quantize(values, codes, exact, first, before);
   }
 
   Q quantizer_;

@@ -236,5 +236,9 @@ int main(int argc, char** argv) {
   make<float>(folder, "linear:bins=4,beyond=planes+cross:rows=9,columns=16+rans", {30, 40}, coarse,
               false);
   make_tightened(folder);
+  make<float>(folder, "fast", {9, 30, 40}, coarse, false);  // narrow codes, as those that follow
+  make<double>(folder, "cuszp2-outlier", {20, 37}, coarse, false);
+  make<float>(folder, "ceresz", {700}, Bound::abs(1e-4), false);
+  make<double>(folder, "ceaz", {9, 10, 31}, coarse, false);
   return 0;
 }
