@@ -33,12 +33,11 @@ struct FixedHead {
 };
 
 // The smaller form, given the first magnitude and the "or" of the others.
-inline FixedHead choose_fixed(const Fixed::Params& params, u64 first, u64 others) {
+HWY_INLINE FixedHead choose_fixed(bool may_be_outlier, size_t plane, u64 first, u64 others) {
   const FixedHead plain{size_t(std::bit_width(first | others)), 0};
-  if (params.outlier == 0) return plain;
+  if (!may_be_outlier) return plain;
   const FixedHead outlier{size_t(std::bit_width(others)),
                           std::max<size_t>(1, size_t(std::bit_width(first) + 7) / 8)};
-  const auto plane = size_t(params.block / 8);
   const bool possible = outlier.outlier_bytes <= 4 && outlier.planes <= 31;
   return possible && outlier.body_bytes(plane) < plain.body_bytes(plane) ? outlier : plain;
 }
@@ -201,11 +200,13 @@ template <size_t block, class I>
 HWY_INLINE u8* encode_piece(const Fixed::Params& params, const I* HWY_RESTRICT codes, size_t count,
                             u8* HWY_RESTRICT heads, u8* HWY_RESTRICT to) {
   constexpr size_t plane = block / 8;
+  const bool may_be_outlier = params.outlier != 0;
   Pieces pieces;
   split<block>(codes, count, pieces);
   for (size_t first = 0; first < count; first += block, heads += params.head) {
     const u32 magnitude = pieces.firsts[first / block];
-    const FixedHead head = choose_fixed(params, magnitude, pieces.others[first / block]);
+    const FixedHead head =
+        choose_fixed(may_be_outlier, plane, magnitude, pieces.others[first / block]);
     heads[0] = head.byte();
     for (i32 k = 1; k < params.head; ++k) heads[k] = 0;
     if (head.body_bytes(plane) == 0) continue;
@@ -405,7 +406,8 @@ class FixedSink final : public BlockSink<I, kMostBlock> {
     split(codes, block_, planes);
     u64 others = 0;
     for (size_t i = 1; i < block_; ++i) others |= planes.magnitudes[i];
-    const FixedHead head = choose_fixed(params_, planes.magnitudes[0], others);
+    const FixedHead head =
+        choose_fixed(params_.outlier != 0, block_ / 8, planes.magnitudes[0], others);
     heads_.put(head.byte());
     for (i32 k = 1; k < params_.head; ++k) heads_.put(u8(0));
     if (head.body_bytes(block_ / 8) == 0) return;

@@ -120,7 +120,10 @@ void Blocks::backward(Field<u64> field, Reader&) const { backward_any(*this, fie
 template <class U>
 void Blocks::forward_piece(const Shape& shape, size_t, size_t first, size_t count, const U* values,
                            U* out) const {
-  kRuns.forward_piece(as_rows(shape, size_t(params.size)), 1, first, count, values, out);
+  // As one run, then what each begins with.
+  const auto size = size_t(params.size);
+  kRuns.forward_piece(Shape{shape.size()}, 1, first, count, values, out);
+  for (size_t i = (size - first % size) % size; i < count; i += size) out[i] = values[i];
 }
 template <class U>
 void Blocks::backward_piece(const Shape& shape, size_t, size_t first, size_t count,
