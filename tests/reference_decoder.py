@@ -245,13 +245,13 @@ def huffman(reader, count, width, params):
     raw = reader.take(reader.varint())
     mode = reader.get("B")
     if mode == 0:
-        return untoken([reader.get("B")] * count, raw, width)
+        return untoken([reader.get("B")] * count, raw, max(width, 32))
     require(mode == 1, "unknown mode")
     highest = reader.get("B")
     lengths = [n for byte in reader.take(highest // 2 + 1) for n in (byte & 15, byte >> 4)]
     require(all(n <= 12 for n in lengths) and not any(lengths[highest + 1 :]), "wrong lengths")
     codes, sizes = codewords(lengths), [reader.varint() for _ in range(4)]
-    return untoken(read_streams(reader, sizes, count, codes), raw, width)
+    return untoken(read_streams(reader, sizes, count, codes), raw, max(width, 32))
 
 
 def codewords(lengths):

@@ -152,8 +152,10 @@ template <class I>
 std::unique_ptr<CodeSource<I>> Huffman::source(Reader& in, size_t count) const {
   return std::make_unique<HuffmanSource<I>>(in, count);
 }
+template std::unique_ptr<CodeSink<i16>> Huffman::sink<i16>(size_t, Writer&) const;
 template std::unique_ptr<CodeSink<i32>> Huffman::sink<i32>(size_t, Writer&) const;
 template std::unique_ptr<CodeSink<i64>> Huffman::sink<i64>(size_t, Writer&) const;
+template std::unique_ptr<CodeSource<i16>> Huffman::source<i16>(Reader&, size_t) const;
 template std::unique_ptr<CodeSource<i32>> Huffman::source<i32>(Reader&, size_t) const;
 template std::unique_ptr<CodeSource<i64>> Huffman::source<i64>(Reader&, size_t) const;
 

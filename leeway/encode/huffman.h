@@ -16,6 +16,7 @@ struct Huffman {
   static constexpr std::string_view kAbout =
       "canonical Huffman code, four streams; ignores contexts";
   static constexpr Kind kKind = Kind::encoder;
+  static constexpr bool kNarrow = true;
   NoParams params;
 
   template <class I>

@@ -38,7 +38,7 @@ void to_direct(const I* HWY_RESTRICT codes, size_t n, u8* HWY_RESTRICT tokens,
     for (size_t i = 0; i < kBlock; ++i) {
       const auto q = codes[done + i];
       const U z = U((U(q) << 1) ^ U(q >> (8 * sizeof(I) - 1)));
-      all |= z;
+      all = U(all | z);
       tokens[done + i] = u8(z);
     }
     large[done / kBlock] = all >= kDirectTokens;
@@ -77,11 +77,17 @@ void from_direct(const u8* HWY_RESTRICT tokens, size_t n, I* HWY_RESTRICT codes,
   }
 }
 
+void to_direct_16(const i16* codes, size_t n, u8* tokens, u8* large) {
+  to_direct(codes, n, tokens, large);
+}
 void to_direct_32(const i32* codes, size_t n, u8* tokens, u8* large) {
   to_direct(codes, n, tokens, large);
 }
 void to_direct_64(const i64* codes, size_t n, u8* tokens, u8* large) {
   to_direct(codes, n, tokens, large);
+}
+void from_direct_16(const u8* tokens, size_t n, i16* codes, u8* large) {
+  from_direct(tokens, n, codes, large);
 }
 void from_direct_32(const u8* tokens, size_t n, i32* codes, u8* large) {
   from_direct(tokens, n, codes, large);
@@ -98,16 +104,24 @@ namespace leeway {
 namespace {
 
 HWY_EXPORT(to_long);
+HWY_EXPORT(to_direct_16);
 HWY_EXPORT(to_direct_32);
 HWY_EXPORT(to_direct_64);
+HWY_EXPORT(from_direct_16);
 HWY_EXPORT(from_direct_32);
 HWY_EXPORT(from_direct_64);
 
+void to_direct(const i16* codes, size_t n, u8* tokens, u8* large) {
+  HWY_DYNAMIC_DISPATCH(to_direct_16)(codes, n, tokens, large);
+}
 void to_direct(const i32* codes, size_t n, u8* tokens, u8* large) {
   HWY_DYNAMIC_DISPATCH(to_direct_32)(codes, n, tokens, large);
 }
 void to_direct(const i64* codes, size_t n, u8* tokens, u8* large) {
   HWY_DYNAMIC_DISPATCH(to_direct_64)(codes, n, tokens, large);
+}
+void from_direct(const u8* tokens, size_t n, i16* codes, u8* large) {
+  HWY_DYNAMIC_DISPATCH(from_direct_16)(tokens, n, codes, large);
 }
 void from_direct(const u8* tokens, size_t n, i32* codes, u8* large) {
   HWY_DYNAMIC_DISPATCH(from_direct_32)(tokens, n, codes, large);
@@ -134,6 +148,11 @@ RawBits token_of(I code, u8& token) {
 }
 template <class I>
 void to_tokens_of_any_size(std::span<const I> codes, u8* tokens, BitWriter& raw) {
+  if constexpr (sizeof(I) == 2) {
+    std::array<i32, kBlock> wide;
+    std::ranges::copy(codes, wide.begin());
+    return to_tokens_of_any_size(std::span<const i32>(wide).first(codes.size()), tokens, raw);
+  }
   if constexpr (sizeof(I) == 4)
     if (codes.size() == kBlock) {
       LongTokens found;
@@ -177,6 +196,11 @@ struct TokenTable {
 
 template <class I>
 I code_of(u8 token, BitReader& raw) {
+  if constexpr (sizeof(I) == 2) {
+    const i32 code = code_of<i32>(token, raw);
+    if (code != I(code)) fail_corrupt("a narrow code of more than 16 bits");
+    return I(code);
+  }
   static constexpr TokenTable<I> kTable;
   const u8 low = kTable.low[token];
   if (low == kTable.kImpossible) fail_corrupt("token outside the alphabet");
@@ -218,11 +242,17 @@ void from_tokens(std::span<const u8> tokens, BitReader& raw, std::span<I> codes)
 
 }  // namespace
 
+void tokenize(std::span<const i16> codes, std::span<u8> tokens, BitWriter& raw) {
+  to_tokens(codes, tokens, raw);
+}
 void tokenize(std::span<const i32> codes, std::span<u8> tokens, BitWriter& raw) {
   to_tokens(codes, tokens, raw);
 }
 void tokenize(std::span<const i64> codes, std::span<u8> tokens, BitWriter& raw) {
   to_tokens(codes, tokens, raw);
+}
+void detokenize(std::span<const u8> tokens, BitReader& raw, std::span<i16> codes) {
+  from_tokens(tokens, raw, codes);
 }
 void detokenize(std::span<const u8> tokens, BitReader& raw, std::span<i32> codes) {
   from_tokens(tokens, raw, codes);

@@ -58,7 +58,7 @@ TEST(Engine, RegionsReadOnlyTheirChunks) {
 TEST(Engine, NarrowCodesWrapAroundAndGiveWay) {
   if (!kIsCompiled<double>) return;
   const Shape shape{4, 6, 50};
-  for (const char* recipe : {"fast", "cuszp2-outlier", "ceresz", "ceaz", "linear+pack"})
+  for (const char* recipe : {"fast", "cuszp2-outlier", "ceresz", "ceaz", "balanced", "linear+pack"})
     for (const double largest : {32000.0, 40000.0, 1e9}) {
       std::mt19937 random(3);
       std::vector<double> values(size_t(shape.size()));
@@ -78,7 +78,9 @@ TEST(Engine, NarrowCodesWrapAroundAndGiveWay) {
 
 // A recipe without narrow codes refuses them.
 TEST(Engine, NarrowCodesInTheWrongPlace) {
-  for (const char* text : {"balanced", "small", "sz3-interp", "linear+lorenzo:order=2+pack"}) {
+  for (const char* text :
+       {"linear+lorenzo+raw", "small", "sz3-interp", "linear+lorenzo:order=2+pack",
+        "linear:bins=16,beyond=planes+lorenzo+pack"}) {
     const auto codec = make_codec(parse_recipe(text), DType::f32);
     const auto values = make_field<float>({20, 30}, Texture::smooth);
     Writer out;

@@ -185,9 +185,11 @@ class Dual final : public Transform<T> {
     const auto size = size_t(shape.size());
     Window<U> codes(predictor_, shape);
     const auto grid = quantizer_.template at<T>(bound);
+    // Small ones: values written past the caches wait for the memory if they come all at once.
+    constexpr size_t kPiece = kMostCodes / 2;
     const auto for_each_piece = [&](auto&& f) {
-      for (size_t first = 0; first < size; first += kMostCodes) {
-        const size_t count = std::min(kMostCodes, size - first);
+      for (size_t first = 0; first < size; first += kPiece) {
+        const size_t count = std::min(kPiece, size - first);
         f(first, count, codes.at(first, count));
       }
     };

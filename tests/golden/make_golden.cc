@@ -240,5 +240,6 @@ int main(int argc, char** argv) {
   make<double>(folder, "cuszp2-outlier", {20, 37}, coarse, false);
   make<float>(folder, "ceresz", {700}, Bound::abs(1e-4), false);
   make<double>(folder, "ceaz", {9, 10, 31}, coarse, false);
+  make<double>(folder, "balanced", {9, 10, 31}, Bound::abs(1e-4), false);
   return 0;
 }
