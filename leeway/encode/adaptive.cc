@@ -171,8 +171,8 @@ class AdaptiveSink final : public CodeSink<I> {
     u16* const tokens = tokens_.data() + done_;
     Flags apart;
     to_tokens(codes, count, book_, tokens, apart);
-    // A quarter of the codes is enough to judge books by.
-    const size_t some = (count + 3) / 4;
+    // An eighth of the codes is enough to judge books by.
+    const size_t some = (count + 7) / 8;
     for (size_t i = 0; i < some; ++i) ++token_counts_[tokens[i]];
     for_each_flagged(count, apart, [&](size_t i) {
       if (tokens[i] >= Book::kClasses) return;
@@ -242,8 +242,10 @@ class AdaptiveSink final : public CodeSink<I> {
     const double scale =
         double(std::min(tokens_.size(), left_)) / double(std::max<u64>(counts_.total(), 1));
     u64 best = table_.empty() ? ~u64(0) : book_.cost(counts_);
-    const u64 entropy = Book::entropy(counts_);
-    // No book can cost less than the entropy, and a new one has a table.
+    // No book can cost less than the entropy, few come nearer than a hundredth, and a new one has a
+    // table.
+    u64 entropy = Book::entropy(counts_);
+    entropy += entropy / 128;
     const auto pays = [&](u64 cost, size_t table) {
       return double(best) * scale > double(cost) * scale + 8 * double(table);
     };

@@ -34,7 +34,7 @@ struct Adaptive {
   struct Params {
     BookRule rule = BookRule::cost;
     prefix::Sort sort = prefix::Sort::approximate;
-    i32 page = 14;
+    i32 page = 15;
     void fields(auto&& field) {
       field("rule", rule, BookRule::cost, BookRule::offline,
             "which book comes next: by cost, by the paper's thresholds, or never another");

@@ -62,7 +62,7 @@ struct StreamWriter {
   u64 window = 0;
   u64 used = 0;  // bits pending, in the low six bits
 
-  void put(u64 entry) {
+  [[gnu::always_inline]] void put(u64 entry) {
     window = window >> (entry & 63) | entry;
     used += entry;
   }
@@ -73,7 +73,7 @@ struct StreamWriter {
   }
   // Writes eight bytes, of which the last may not belong to it.
   template <class Token>
-  void put_four(const Token* tokens, const u64* table) {
+  [[gnu::always_inline]] void put_four(const Token* tokens, const u64* table) {
     put(table[tokens[0]]), put(table[tokens[1]]), put(table[tokens[2]]), put(table[tokens[3]]);
     used &= 63;
     const u64 bits = window >> (-used & 63);  // never none
@@ -96,18 +96,21 @@ struct StreamWriter {
   }
 };
 
+// Tokens [0, n) of two streams, four at a time; says how many were put.
+size_t put_fours(const u8* first, const u8* second, size_t n, const u64* table, StreamWriter& a,
+                 StreamWriter& b);
+size_t put_fours(const u16* first, const u16* second, size_t n, const u64* table, StreamWriter& a,
+                 StreamWriter& b);
+
 // Two streams side by side, so that neither chain of shifts is waited for; the second has no more
 // tokens. The last `tail` tokens of a stream write no byte that does not belong to it.
 template <class Token>
 void encode_two(std::span<const Token> first, std::span<const Token> second, const u64* table,
                 size_t tail, StreamWriter& a, StreamWriter& b) {
-  size_t i = 0;
-  for (; i + 4 + tail <= second.size(); i += 4) {
-    a.put_four(first.data() + i, table);
-    b.put_four(second.data() + i, table);
-  }
-  a.put_some(first.subspan(i), table), a.finish();
-  b.put_some(second.subspan(i), table), b.finish();
+  const size_t n = second.size() - std::min(second.size(), tail);
+  const size_t done = put_fours(first.data(), second.data(), n, table, a, b);
+  a.put_some(first.subspan(done), table), a.finish();
+  b.put_some(second.subspan(done), table), b.finish();
 }
 
 // What 12 bits say: one token, or two if both fit. put() writes two in any case.
@@ -146,15 +149,16 @@ class Entry<u16> {
   Entry(size_t token, u32 bits) : packed_(u32(token) | bits << 11 | bits << 27) {}
   void add(const Entry& next) {
     const u32 bits = first_bits() + next.first_bits();
-    packed_ = (packed_ & 0x780007ff) | bits << 11 | 1u << 15 | (next.packed_ & kTokenMask) << 16;
+    packed_ = (packed_ & 0x780007ff) | bits << 11 | (next.packed_ & kTokenMask) << 16 | 1u << 31;
   }
   void put(u16* to) const { std::memcpy(to, &packed_, 4); }
-  u32 count() const { return 1 + (packed_ >> 15 & 1); }
+  u32 count() const { return 1 + (packed_ >> 31); }
   u32 bits() const { return packed_ >> 11 & 15; }
-  u32 first_bits() const { return packed_ >> 27; }
+  u32 first_bits() const { return packed_ >> 27 & 15; }
 
  private:
-  // First token 11 bits, bits 4, whether there is a second 1; second token 11, bits of the first 4.
+  // First token 11 bits, bits 4, nothing 1; second token 11, bits of the first 4, whether there is a
+  // second 1.
   u32 packed_;
 };
 
