@@ -171,8 +171,8 @@ class AdaptiveSink final : public CodeSink<I> {
     u16* const tokens = tokens_.data() + done_;
     Flags apart;
     to_tokens(codes, count, book_, tokens, apart);
-    // An eighth of the codes is enough to judge books by.
-    const size_t some = (count + 7) / 8;
+    // A quarter of the codes is enough to judge books by.
+    const size_t some = (count + 3) / 4;
     for (size_t i = 0; i < some; ++i) ++token_counts_[tokens[i]];
     for_each_flagged(count, apart, [&](size_t i) {
       if (tokens[i] >= Book::kClasses) return;

@@ -300,6 +300,22 @@ void sums(Field<U> field, size_t axes) {
   sums(field.data, Inner(field.shape, axes).extents, 0, field.size());
 }
 
+// From the neighbours of one value, where it has some before it along the row, the table, the
+// array.
+template <class U>
+U predicted_at(const U* value, bool in_row, bool in_table, bool in_array, size_t row_step,
+               size_t plane_step) {
+  const auto corner = [&](size_t step) {
+    const U* other = value - step;
+    return U(other[0] - (in_row ? other[-1] : 0));
+  };
+  U sum = in_row ? value[-1] : U(0);
+  if (in_table) sum = U(sum + corner(row_step));
+  if (in_array) sum = U(sum + corner(plane_step));
+  if (in_table && in_array) sum = U(sum - corner(row_step + plane_step));
+  return sum;
+}
+
 constexpr size_t kMostChosen = 3;  // axes, where they are chosen
 
 // Of the field's first values, how many are looked at: two planes, or some rows.
@@ -399,6 +415,18 @@ void Lorenzo::forward_piece(const Shape& shape, size_t axes, size_t first, size_
     differences(values, Inner(shape, axes).extents, first, count, out);
 }
 template <class U>
+void Lorenzo::bridge_piece(const Shape& shape, size_t axes, size_t first, size_t count,
+                           const u8* marks, U* values) const {
+  if (axes == 0) return;
+  const auto [planes, rows, length] = Inner(shape, axes).extents;
+  for (size_t i = 0; i < count; ++i) {
+    if (!marks[i]) continue;
+    const size_t at = first + i, row = at / length;
+    values[i] = predicted_at(values + i, at % length > 0, row % rows > 0, row / rows % planes > 0,
+                             length, rows * length);
+  }
+}
+template <class U>
 void Lorenzo::backward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
                              U* values) const {
   if (axes > 0) sums(values, Inner(shape, axes).extents, first, count);
@@ -411,6 +439,7 @@ void Lorenzo::backward(Field<u64> field, Reader& side) const { backward_typed(*t
 #define LEEWAY_LORENZO_OF(U)                                                                      \
   template size_t Lorenzo::choose(Field<U>, Writer&) const;                                       \
   template void Lorenzo::forward_piece(const Shape&, size_t, size_t, size_t, const U*, U*) const; \
+  template void Lorenzo::bridge_piece(const Shape&, size_t, size_t, size_t, const u8*, U*) const; \
   template void Lorenzo::backward_piece(const Shape&, size_t, size_t, size_t, U*) const;
 LEEWAY_LORENZO_OF(u16)
 LEEWAY_LORENZO_OF(u32)

@@ -55,6 +55,10 @@ struct Lorenzo {
   template <class U>
   LEEWAY_EXPORT void forward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
                                    const U* values, U* out) const;
+  // Gives values that do not matter, those marked, what the ones before predict: no difference.
+  template <class U>
+  LEEWAY_EXPORT void bridge_piece(const Shape& shape, size_t axes, size_t first, size_t count,
+                                  const u8* marks, U* values) const;
   template <class U>
   LEEWAY_EXPORT void backward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
                                     U* values) const;

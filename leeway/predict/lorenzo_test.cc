@@ -88,6 +88,32 @@ TEST(Lorenzo, NarrowIntegersAreTheLowBitsOfOthers) {
   }
 }
 
+// Values that do not matter get none.
+TEST(Lorenzo, MarkedValuesHaveNoDifference) {
+  for (const Shape& full : shapes()) {
+    const Shape shape = full.squeezed();
+    const auto size = size_t(shape.size());
+    for (const i32 axes : {1, 2, 3}) {
+      const Lorenzo lorenzo{.params = {.order = 1, .axes = axes}};
+      std::mt19937 random(8);
+      std::vector<u32> values(size), differences(size);
+      std::vector<u8> marks(size);
+      for (u32& value : values) value = random();
+      for (u8& mark : marks) mark = random() % 3 == 0;
+      const auto given = values;
+      const size_t half = size / 2;
+      for (const auto& [first, count] : {std::pair(size_t(0), half), std::pair(half, size - half)})
+        lorenzo.bridge_piece(shape, size_t(axes), first, count, marks.data() + first,
+                             values.data() + first);
+      lorenzo.forward_piece(shape, size_t(axes), 0, size, values.data(), differences.data());
+      for (size_t i = 0; i < size; ++i) {
+        ASSERT_TRUE(marks[i] || values[i] == given[i]);
+        ASSERT_TRUE(!marks[i] || differences[i] == 0) << to_string(shape) << " axes " << axes;
+      }
+    }
+  }
+}
+
 TEST(Lorenzo, LongRowsAreCutInPieces) {
   for (const Shape& shape : {Shape{10000}, Shape{3, 5000}, Shape{2, 3, 4097}}) {
     std::vector<u32> values(size_t(shape.size()));

@@ -81,9 +81,9 @@ class Dual final : public Transform<T> {
       : quantizer_(std::move(quantizer)), predictor_(std::move(predictor)) {}
 
   double forward(const View& source, ValueSink& values, const ChunkBound& bound,
-                 std::span<const u8>, CodeSink<Code<T>>& sink, Patches<T>& exact,
+                 std::span<const u8> special, CodeSink<Code<T>>& sink, Patches<T>& exact,
                  Writer& side) const override {
-    return *send_all<Code<T>>(source, values, bound.most, sink, &exact, side);
+    return *send_all<Code<T>>(source, values, bound.most, special, sink, &exact, side);
   }
   void backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
                 const Patches<T>& exact, Reader& side, size_t) const override {
@@ -95,7 +95,7 @@ class Dual final : public Transform<T> {
                                        CodeSink<i16>& sink, Writer& side) const override {
     if constexpr (kNarrow)
       if (predictor_.is_piecewise(source.shape))
-        return send_all<i16>(source, values, bound, sink, nullptr, side);
+        return send_all<i16>(source, values, bound, {}, sink, nullptr, side);
     return {};
   }
   void backward_narrow(const Shape& shape, ValueSink& values, double bound, CodeSource<i16>& source,
@@ -119,7 +119,8 @@ class Dual final : public Transform<T> {
   // With codes of type C. Values without a code are kept in `exact`; without that, this ends.
   template <class C>
   std::optional<double> send_all(const View& source, ValueSink& values, double bound,
-                                 CodeSink<C>& sink, Patches<T>* exact, Writer& side) const {
+                                 std::span<const u8> special, CodeSink<C>& sink, Patches<T>* exact,
+                                 Writer& side) const {
     using U = std::make_unsigned_t<C>;
     const Shape& shape = source.shape;
     Window<U> codes(predictor_, shape);
@@ -134,6 +135,10 @@ class Dual final : public Transform<T> {
         if (!choice) choice = predictor_.choose(Field<U>{codes.at(0, done), shape}, side);
         for (size_t count; sent < done; sent += count) {
           count = std::min(kMostCodes, done - sent);
+          if constexpr (requires { &P::template bridge_piece<U>; })
+            if (!special.empty())
+              predictor_.bridge_piece(shape, *choice, sent, count, special.data() + sent,
+                                      codes.at(sent, count));
           predictor_.forward_piece(shape, *choice, sent, count, codes.at(sent, count),
                                    reinterpret_cast<U*>(sink.room(count)));
           sink.put(count, nullptr);
