@@ -236,7 +236,7 @@ HWY_INLINE size_t encode_blocks_of(const Fixed::Params& params, const I* codes, 
   return size_t(to - bodies);
 }
 
-// The inverse; heads and the size of the bodies were checked.
+// The inverse; heads and the size of the bodies were checked. `end`: of what can be read.
 template <size_t block, class I>
 HWY_INLINE void decode_blocks_of(const Fixed::Params& params, const u8* HWY_RESTRICT heads,
                                  const u8* HWY_RESTRICT bodies, const u8* end,
@@ -459,7 +459,10 @@ class FixedSource final : public BlockSource<I, kMostBlock> {
     at_ += heads.size();
     const ByteView all = in_.take(body_bytes);
     if constexpr (sizeof(I) <= 4)
-      if (block_ % kFixedGroup == 0) return decode_blocks(params_, heads.data(), all, codes, count);
+      if (block_ % kFixedGroup == 0) {
+        const ByteView readable(all.data(), all.size() + in_.remaining());
+        return decode_blocks(params_, heads.data(), readable, codes, count);
+      }
     const u8* bodies = all.data();
     for (size_t i = 0; i < heads.size(); i += head_bytes, codes += block_) {
       const FixedHead head = FixedHead::of(heads[i]);

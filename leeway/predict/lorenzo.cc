@@ -168,6 +168,15 @@ void differences(const U* data, const size_t (&extents)[3], size_t first, size_t
 }
 template <class U>
 void sums(U* data, const size_t (&extents)[3], size_t first, size_t count) {
+  if (extents[0] == 1 && extents[1] == 1) {  // short runs, perhaps: nothing else to think of
+    const size_t length = extents[2];
+    size_t column = first % length;
+    for (size_t at = 0, n; at < count; at += n, column = 0) {
+      n = std::min(length - column, count - at);
+      sum_row<0>(data + at, RowsBefore<U>{}, column > 0, n);
+    }
+    return;
+  }
   for_each_row_part(data, extents, first, count,
                     [&](auto rows, const RowsBefore<U>& before, size_t at, size_t column, size_t n)
                         HWY_ATTR { sum_row<rows.value>(data + at, before, column > 0, n); });
