@@ -260,7 +260,7 @@ HWY_INLINE void decode_blocks_of(const Fixed::Params& params, const u8* HWY_REST
       const u8* const planes = bodies + plane + i / 8;
       const auto get = [&](size_t low) HWY_ATTR {
         get_planes(planes + low * plane, std::min<size_t>(8, head.planes - low),
-                   bodies + (9 + low) * plane <= end, plane, bytes);
+                   size_t(end - bodies) >= (9 + low) * plane, plane, bytes);
       };
       get_signs(bodies + i / 8, signs);
       get(0);
