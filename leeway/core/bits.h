@@ -34,14 +34,15 @@ class BitWriter {
       used_ += count;
     }
   }
-  // Many numbers of at most 56 bits, without a branch: put(i) gives number i and its bits.
-  template <class Put>
+  // Many numbers, without a branch: put(i) gives number i and its bits. So many of them together,
+  // a divisor of their count, have at most 56 bits.
+  template <size_t together, class Put>
   void put_run(size_t count, Put&& put) {
     const size_t start = bytes_.size();
     u8* const begin = bytes_.extend(8 * (count + 2)).data();
     u8* to = begin;
     u64 window = window_;
-    int used = used_;
+    auto used = unsigned(used_);
     const auto move_on = [&] {  // whole bytes go, at most 7 bits stay
       std::memcpy(to, &window, 8);
       to += used / 8;
@@ -49,15 +50,21 @@ class BitWriter {
       used %= 8;
     };
     move_on();
-    for (size_t i = 0; i < count; ++i) {
-      const auto [value, bits] = put(i);
-      window |= value << used;
+    for (size_t i = 0; i < count; i += together) {
+      u64 joined = 0;
+      unsigned bits = 0;
+      for (size_t k = i; k < i + together; ++k) {
+        const auto [value, more] = put(k);
+        joined |= value << bits;
+        bits += unsigned(more);
+      }
+      window |= joined << used;
       used += bits;
       move_on();
     }
     bytes_.truncate(start + size_t(to - begin));
     window_ = window;
-    used_ = used;
+    used_ = int(used);
   }
   // In bytes, the last of which may be begun only.
   size_t size() const { return bytes_.size() + size_t(used_ + 7) / 8; }
@@ -86,6 +93,25 @@ class BitReader {
       return window >> offset & ((u64(1) << count) - 1);
     }
     return get_near_end(count);
+  }
+  // `count` numbers, a multiple of four, of so many bits each, at most 14: take(i, number i). Says
+  // false and does nothing if they come too near to the end.
+  template <class Take>
+  [[gnu::always_inline]] bool get_run(const u8* bits, size_t count, Take&& take) {
+    if (position_ / 8 + 2 * count + 8 > bytes_.size()) return false;
+    u64 position = position_;
+    for (size_t i = 0; i < count; i += 4) {
+      u64 window;
+      std::memcpy(&window, bytes_.data() + position / 8, 8);
+      window >>= position % 8;
+      for (size_t k = i; k < i + 4; ++k) {
+        take(k, window & ((u64(1) << bits[k]) - 1));
+        window >>= bits[k];
+        position += bits[k];
+      }
+    }
+    position_ = position;
+    return true;
   }
   // Throws unless all is used up but for zero bits in the last byte.
   void expect_end() const {

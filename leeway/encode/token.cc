@@ -20,7 +20,10 @@ inline constexpr size_t kBlock = 32;  // tokens looked at together
 // Raw bits of a block, and how many.
 struct LongTokens {
   std::array<u32, kBlock> raw, low;
+  u32 most;  // of `low`
 };
+// Four numbers of so many bits can be handled together.
+inline constexpr u32 kFewBits = 14;
 }  // namespace leeway
 #endif
 
@@ -48,6 +51,7 @@ void to_direct(const I* HWY_RESTRICT codes, size_t n, u8* HWY_RESTRICT tokens,
 // Tokens of a block with large codes.
 void to_long(const i32* HWY_RESTRICT codes, u8* HWY_RESTRICT tokens, LongTokens& found) {
   constexpr int s = kTokenBits<i32>;
+  u32 most = 0;
   for (size_t i = 0; i < kBlock; ++i) {
     const u32 z = (u32(codes[i]) << 1) ^ u32(codes[i] >> 31), half = z >> 1;
     // The exponent of a float is a bit length, if rounding cannot carry to the next power.
@@ -60,7 +64,9 @@ void to_long(const i32* HWY_RESTRICT codes, u8* HWY_RESTRICT tokens, LongTokens&
     tokens[i] = u8((long_token & is_long) | (short_token & ~is_long));
     found.low[i] = low;
     found.raw[i] = z & ((1u << low) - 1);
+    most = std::max(most, low);
   }
+  found.most = most;
 }
 
 template <class I>
@@ -75,6 +81,45 @@ void from_direct(const u8* HWY_RESTRICT tokens, size_t n, I* HWY_RESTRICT codes,
     }
     large[done / kBlock] = all >= kDirectTokens;
   }
+}
+
+// A block of codes with few raw bits each; says false and does nothing if it is not one.
+template <class I>
+bool from_few(const u8* HWY_RESTRICT tokens, BitReader& raw, I* HWY_RESTRICT codes) {
+  using Wide = std::conditional_t<sizeof(I) == 2, i32, I>;
+  using U = std::make_unsigned_t<Wide>;
+  constexpr u32 s = kTokenBits<Wide>;
+  std::array<u8, kBlock> low;
+  std::array<u32, kBlock> top, bits;
+  u32 most = 0;
+  for (size_t i = 0; i < kBlock; ++i) {  // as TokenTable, but impossible tokens have many bits
+    const u32 token = tokens[i], rest = token % kDirectTokens;
+    const u32 is_long = token >= kDirectTokens ? ~u32(0) : 0, n = ((rest >> s) + 7 - s) & is_long;
+    const u32 leading = ((1u << s | (rest & ((1u << s) - 1))) << (n & 15)) & is_long;
+    top[i] = leading | (token & ~is_long);
+    low[i] = u8(n);
+    most = std::max(most, n);
+  }
+  if (most > kFewBits) return false;
+  if (!raw.get_run(low.data(), kBlock, [&](size_t i, u64 value) HWY_ATTR { bits[i] = u32(value); }))
+    return false;
+  U all = 0;
+  for (size_t i = 0; i < kBlock; ++i) {
+    const U z = top[i] | bits[i];
+    all |= z;
+    codes[i] = I(unzigzag(z));
+  }
+  if (sizeof(I) == 2 && all > 0xffff) fail_corrupt("a narrow code of more than 16 bits");
+  return true;
+}
+bool from_few_16(const u8* tokens, BitReader& raw, i16* codes) {
+  return from_few(tokens, raw, codes);
+}
+bool from_few_32(const u8* tokens, BitReader& raw, i32* codes) {
+  return from_few(tokens, raw, codes);
+}
+bool from_few_64(const u8* tokens, BitReader& raw, i64* codes) {
+  return from_few(tokens, raw, codes);
 }
 
 void to_direct_16(const i16* codes, size_t n, u8* tokens, u8* large) {
@@ -107,6 +152,9 @@ HWY_EXPORT(to_long);
 HWY_EXPORT(to_direct_16);
 HWY_EXPORT(to_direct_32);
 HWY_EXPORT(to_direct_64);
+HWY_EXPORT(from_few_16);
+HWY_EXPORT(from_few_32);
+HWY_EXPORT(from_few_64);
 HWY_EXPORT(from_direct_16);
 HWY_EXPORT(from_direct_32);
 HWY_EXPORT(from_direct_64);
@@ -119,6 +167,15 @@ void to_direct(const i32* codes, size_t n, u8* tokens, u8* large) {
 }
 void to_direct(const i64* codes, size_t n, u8* tokens, u8* large) {
   HWY_DYNAMIC_DISPATCH(to_direct_64)(codes, n, tokens, large);
+}
+bool from_few(const u8* tokens, BitReader& raw, i16* codes) {
+  return HWY_DYNAMIC_DISPATCH(from_few_16)(tokens, raw, codes);
+}
+bool from_few(const u8* tokens, BitReader& raw, i32* codes) {
+  return HWY_DYNAMIC_DISPATCH(from_few_32)(tokens, raw, codes);
+}
+bool from_few(const u8* tokens, BitReader& raw, i64* codes) {
+  return HWY_DYNAMIC_DISPATCH(from_few_64)(tokens, raw, codes);
 }
 void from_direct(const u8* tokens, size_t n, i16* codes, u8* large) {
   HWY_DYNAMIC_DISPATCH(from_direct_16)(tokens, n, codes, large);
@@ -157,9 +214,9 @@ void to_tokens_of_any_size(std::span<const I> codes, u8* tokens, BitWriter& raw)
     if (codes.size() == kBlock) {
       LongTokens found;
       HWY_DYNAMIC_DISPATCH(to_long)(codes.data(), tokens, found);
-      return raw.put_run(kBlock, [&](size_t i) {
-        return RawBits{found.raw[i], int(found.low[i])};
-      });
+      const auto number = [&](size_t i) { return RawBits{found.raw[i], int(found.low[i])}; };
+      return found.most <= kFewBits ? raw.put_run<4>(kBlock, number)
+                                    : raw.put_run<1>(kBlock, number);
     }
   for (size_t i = 0; i < codes.size(); ++i) {
     const auto [value, count] = token_of(codes[i], tokens[i]);
@@ -233,6 +290,7 @@ void from_tokens(std::span<const u8> tokens, BitReader& raw, std::span<I> codes)
       const size_t end = std::min(count, i + kBlock);
       const bool whole = end == i + kBlock;
       if (whole && !large[i / kBlock]) continue;
+      if (whole && from_few(tokens.data() + first + i, raw, codes.data() + first + i)) continue;
       BitReader local = raw;  // in registers
       for (size_t k = first + i; k < first + end; ++k) codes[k] = code_of<I>(tokens[k], local);
       raw = local;

@@ -24,6 +24,7 @@ void check_tokens() {
 }
 
 TEST(Token, RoundTrips) {
+  check_tokens<i16>();
   check_tokens<i32>();
   check_tokens<i64>();
 }
@@ -71,6 +72,22 @@ TEST(Token, BlocksAreLikeCodesOneByOne) {
   EXPECT_EQ(together, apart);
   const Writer raw = bits.take(), raw_apart = bits_apart.take();
   EXPECT_TRUE(std::ranges::equal(raw.bytes(), raw_apart.bytes()));
+}
+
+// Block or not.
+TEST(Token, RefusesNarrowCodesOfMoreBits) {
+  for (const size_t count : {1, 32, 64}) {
+    std::vector<i32> codes(count, 1000);
+    codes.back() = 40000;
+    std::vector<u8> tokens(count);
+    BitWriter bits;
+    tokenize(std::span<const i32>(codes), std::span(tokens), bits);
+    for (int i = 0; i < 20; ++i) bits.put(0, 32);  // far from the end
+    const Writer raw = bits.take();
+    BitReader reader(raw.bytes());
+    std::vector<i16> decoded(count);
+    EXPECT_THROW(detokenize(tokens, reader, std::span(decoded)), Error);
+  }
 }
 
 TEST(Token, RefusesWrongRawBits) {
