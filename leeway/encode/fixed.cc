@@ -381,8 +381,9 @@ class FixedSink final : public BlockSink<I, kMostBlock> {
         block_(size_t(params.block)),
         out_(out),
         heads_at_(out.size()) {
-    heads_.reserve((count + block_ - 1) / block_ * size_t(params.head));
-    out_.extend((count + block_ - 1) / block_ * size_t(params.head));
+    const size_t heads = (count + block_ - 1) / block_ * size_t(params.head);
+    heads_.reserve(heads);
+    out_.extend(heads);
   }
 
  private:

@@ -24,6 +24,17 @@ struct LongTokens {
 };
 // Four numbers of so many bits can be handled together.
 inline constexpr u32 kFewBits = 14;
+
+// What a token from kDirectTokens on says: how many raw bits follow, and what stands above them.
+struct LongForm {
+  u32 low, leading;
+};
+template <class I>
+constexpr LongForm long_form(u32 token) {
+  constexpr u32 s = kTokenBits<I>;
+  const u32 rest = token % kDirectTokens;
+  return {(rest >> s) + 7 - s, 1u << s | (rest & ((1u << s) - 1))};
+}
 }  // namespace leeway
 #endif
 
@@ -88,15 +99,14 @@ template <class I>
 bool from_few(const u8* HWY_RESTRICT tokens, BitReader& raw, I* HWY_RESTRICT codes) {
   using Wide = std::conditional_t<sizeof(I) == 2, i32, I>;
   using U = std::make_unsigned_t<Wide>;
-  constexpr u32 s = kTokenBits<Wide>;
   std::array<u8, kBlock> low;
   std::array<u32, kBlock> top, bits;
   u32 most = 0;
-  for (size_t i = 0; i < kBlock; ++i) {  // as TokenTable, but impossible tokens have many bits
-    const u32 token = tokens[i], rest = token % kDirectTokens;
-    const u32 is_long = token >= kDirectTokens ? ~u32(0) : 0, n = ((rest >> s) + 7 - s) & is_long;
-    const u32 leading = ((1u << s | (rest & ((1u << s) - 1))) << (n & 15)) & is_long;
-    top[i] = leading | (token & ~is_long);
+  for (size_t i = 0; i < kBlock; ++i) {  // impossible tokens have many bits
+    const u32 token = tokens[i], is_long = token >= kDirectTokens ? ~u32(0) : 0;
+    const LongForm form = long_form<Wide>(token);
+    const u32 n = form.low & is_long;
+    top[i] = (form.leading << (n & 15) & is_long) | (token & ~is_long);
     low[i] = u8(n);
     most = std::max(most, n);
   }
@@ -233,19 +243,17 @@ struct TokenTable {
   std::array<U, 256> top{};
 
   constexpr TokenTable() {
-    constexpr int s = kTokenBits<I>;
     for (u32 token = 0; token < 256; ++token) {
-      const u32 rest = token % kDirectTokens;
-      const int n = int(rest >> s) + 8;
+      const LongForm form = long_form<I>(token);
       if (token < kDirectTokens) {
         top[token] = U(token);
       } else if (token == kLowestToken<I>) {
         top[token] = std::numeric_limits<U>::max();
-      } else if (n > int(8 * sizeof(I))) {
+      } else if (form.low + kTokenBits<I> >= 8 * sizeof(I)) {
         low[token] = kImpossible;
       } else {
-        low[token] = u8(n - 1 - s);
-        top[token] = U(((u64(1) << s) | (rest & ((1u << s) - 1))) << low[token]);
+        low[token] = u8(form.low);
+        top[token] = U(U(form.leading) << form.low);
       }
     }
   }

@@ -128,11 +128,11 @@ class TypedChunkCodec final : public ChunkCodec {
     if (!(bound.most > 0 && recipe_.inner_bound(bound.most) > 0))
       return compress_exactly(source, mask, out);
     const size_t start = out.size();
-    out.put(Payload::coded);
     ChunkReport report;
     bool holds;
     if (recipe_.preprocessors.empty()) {
       if (!compress_narrow(source, bound, mask, out, report)) {
+        out.put(Payload::coded);
         HashedValues values;
         report = recipe_.compress(source, values, bound, mask, out);
         report.decoded_hash = values.hash();
@@ -226,18 +226,16 @@ class TypedChunkCodec final : public ChunkCodec {
     if (!(bound > 0 && recipe_.inner_bound(bound) > 0)) fail_corrupt("coded chunk without a bound");
   }
 
-  // In place of the kind at the end of `out`, if it can.
+  // Says false and writes nothing if it cannot.
   bool compress_narrow(const View& source, const ChunkBound& bound, const Mask& mask, Writer& out,
                        ChunkReport& report) const {
-    if (mask.is_needed) return false;
-    const size_t start = out.size() - 1;
+    if (mask.is_needed || !recipe_.can_be_narrow(source.shape)) return false;
+    const size_t start = out.size();
     HashedValues values;
-    out.truncate(start);
     out.put(Payload::narrow);
     const auto narrow = recipe_.compress_narrow(source, values, bound.most, out);
     if (!narrow) {
       out.truncate(start);
-      out.put(Payload::coded);
       return false;
     }
     report = *narrow;

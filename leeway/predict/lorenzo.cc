@@ -137,8 +137,15 @@ template <class U, class F>
 HWY_INLINE void for_each_row_part(const U* data, const size_t (&extents)[3], size_t first,
                                   size_t count, F&& f) {
   const auto [planes, rows, length] = extents;
-  size_t column = first % length, row = first / length % rows,
-         plane = first / length / rows % planes;
+  size_t column = first % length;
+  if (planes == 1 && rows == 1) {  // short runs, perhaps: nothing else to think of
+    for (size_t at = 0, n; at < count; at += n, column = 0) {
+      n = std::min(length - column, count - at);
+      f(std::integral_constant<int, 0>(), RowsBefore<U>{}, at, column, n);
+    }
+    return;
+  }
+  size_t row = first / length % rows, plane = first / length / rows % planes;
   for (size_t at = 0; at < count;) {
     const size_t n = std::min(length - column, count - at);
     const U* x = data + at;
@@ -168,15 +175,6 @@ void differences(const U* data, const size_t (&extents)[3], size_t first, size_t
 }
 template <class U>
 void sums(U* data, const size_t (&extents)[3], size_t first, size_t count) {
-  if (extents[0] == 1 && extents[1] == 1) {  // short runs, perhaps: nothing else to think of
-    const size_t length = extents[2];
-    size_t column = first % length;
-    for (size_t at = 0, n; at < count; at += n, column = 0) {
-      n = std::min(length - column, count - at);
-      sum_row<0>(data + at, RowsBefore<U>{}, column > 0, n);
-    }
-    return;
-  }
   for_each_row_part(data, extents, first, count,
                     [&](auto rows, const RowsBefore<U>& before, size_t at, size_t column, size_t n)
                         HWY_ATTR { sum_row<rows.value>(data + at, before, column > 0, n); });

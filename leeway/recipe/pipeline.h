@@ -195,11 +195,13 @@ struct Pipeline {
       return std::optional(reduce(chunk, values, bound, mask, before, codes));
     });
   }
-  // The same with narrow codes. Says nothing where there are none for this chunk; what it wrote is
-  // to be forgotten then.
+  bool can_be_narrow(const Shape& shape) const {
+    return preprocessors.empty() && transform->can_be_narrow(shape);
+  }
+  // The same with narrow codes, if they can be. Says nothing where there are none for this chunk;
+  // what it wrote is to be forgotten then.
   std::optional<ChunkReport> compress_narrow(const View& chunk, ValueSink& values, double bound,
                                              Writer& out) const {
-    if (!preprocessors.empty() || !transform->can_be_narrow()) return {};
     const auto size = size_t(chunk.shape.size());
     const auto make_sink = [&](Writer& body) { return encoder->sink16(size, body); };
     return put_body(size, out, make_sink, [&](Writer& before, CodeSink<i16>& codes) {
@@ -267,6 +269,7 @@ struct Pipeline {
   // The inverse of compress_narrow().
   void decompress_narrow(ByteView packed, double bound, const Shape& shape,
                          ValueSink& values) const {
+    if (!can_be_narrow(shape)) fail_corrupt("narrow codes where there are none");
     const auto size = size_t(shape.size());
     const Writer unpacked = unpack(packed, size);
     Reader body(lossless.empty() ? packed : unpacked.bytes());
@@ -274,8 +277,7 @@ struct Pipeline {
     const Writer notes = take_packed(body, most_bytes(size));
     Reader side(notes.bytes());
     const bool exact = !body.take_section().empty();
-    if (special || exact || !preprocessors.empty())
-      fail_corrupt("narrow codes beside other values");
+    if (special || exact) fail_corrupt("narrow codes beside other values");
     const auto source = encoder->source16(body, size);
     if (!source) fail_corrupt("narrow codes where there are none");
     transform->backward_narrow(shape, values, bound, *source, side);

@@ -29,16 +29,14 @@ class Transform {
   virtual void backward(const Shape& shape, ValueSink& values, double bound,
                         CodeSource<Code<T>>& codes, const Patches<T>& exact, Reader& side,
                         size_t last_level) const = 0;
-  // Both with narrow codes, of 16 bits, modulo 2^16: for chunks whose quantized values all have no
-  // more. forward() says nothing if this is not one.
-  virtual bool can_be_narrow() const { return false; }
+  // Both with narrow codes, of 16 bits, modulo 2^16, if it has them for this shape: for chunks
+  // whose quantized values all have no more. forward() says nothing if this is not one.
+  virtual bool can_be_narrow(const Shape&) const { return false; }
   virtual std::optional<double> forward_narrow(const View&, ValueSink&, double, CodeSink<i16>&,
                                                Writer&) const {
     return {};
   }
-  virtual void backward_narrow(const Shape&, ValueSink&, double, CodeSource<i16>&, Reader&) const {
-    fail_corrupt("narrow codes where there are none");
-  }
+  virtual void backward_narrow(const Shape&, ValueSink&, double, CodeSource<i16>&, Reader&) const {}
   // How many values a chunk should have; 0: no matter.
   virtual u64 chunk_values() const { return 0; }
   virtual bool predicts_first() const { return false; }
@@ -90,20 +88,22 @@ class Dual final : public Transform<T> {
     take_all(shape, values, bound, source, &exact, side);
   }
 
-  bool can_be_narrow() const override { return kNarrow; }
+  bool can_be_narrow(const Shape& shape) const override {
+    if constexpr (kNarrow)
+      return predictor_.is_piecewise(shape);
+    else
+      return false;
+  }
   std::optional<double> forward_narrow(const View& source, ValueSink& values, double bound,
                                        CodeSink<i16>& sink, Writer& side) const override {
     if constexpr (kNarrow)
-      if (predictor_.is_piecewise(source.shape))
-        return send_all<i16>(source, values, bound, {}, sink, nullptr, side);
-    return {};
+      return send_all<i16>(source, values, bound, {}, sink, nullptr, side);
+    else
+      return {};
   }
   void backward_narrow(const Shape& shape, ValueSink& values, double bound, CodeSource<i16>& source,
                        Reader& side) const override {
-    if constexpr (kNarrow)
-      if (predictor_.is_piecewise(shape))
-        return take_all<i16>(shape, values, bound, source, nullptr, side);
-    fail_corrupt("narrow codes where there are none");
+    if constexpr (kNarrow) take_all<i16>(shape, values, bound, source, nullptr, side);
   }
 
  private:
