@@ -28,7 +28,7 @@ DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32
             "lag": {"frames": 1}, "dft": {"block": 8}, "truncate": {"bits": 0}, "logscale": {}, "elementwise": {},
             "transpose": {"order": 0}, "lz4": {"level": 1}, "shuffle": {"bytes": 4},
             "interp": {"cubic": -1, "reverse": -1, "alpha": 0.0, "beta": 2.0},
-            "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4}}
+            "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4, "tile": -1}}
 PREPROCESSORS = {"log", "transpose", "dft"}
 PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "lag", "pattern", "cross"}, {"linear", "logscale", "elementwise", "truncate", "exact"}
 ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw", "fixed-huffman", "arithmetic", "residual"}, {"zstd", "deflate", "lz4", "shuffle", "store"}
@@ -329,13 +329,15 @@ class Rans:
             self.table_of[context] = table
         self.tables = [self.read_table(head) for _ in range(table + 1)]
         head.expect_end()
-        self.states = [reader.get("I") for _ in range(8 if count < 4096 else 32)]
-        raw, words = b"", b""
-        while reader.at < len(reader.data):
-            raw_bytes, word_count = reader.varint(), reader.varint()
-            raw += bytes(reader.take(raw_bytes))
-            words += bytes(reader.take(2 * word_count))
-        self.raw, self.words = Bits(raw), Reader(words)
+        self.reader, self.in_segment = reader, 0
+
+    def segment(self, count):
+        """The next so many codes can be decoded without those before."""
+        raw_bytes, words_and_states = self.reader.varint(), self.reader.varint()
+        self.states = [self.reader.get("I") for _ in range(32 if words_and_states & 1 else 8)]
+        self.raw = Bits(bytes(self.reader.take(raw_bytes)))
+        self.words = Reader(bytes(self.reader.take(2 * (words_and_states >> 1))))
+        self.done, self.in_segment = 0, count
 
     @staticmethod
     def read_table(bits):
@@ -359,6 +361,8 @@ class Rans:
         return [(token, f, place) for token, f in enumerate(frequencies) for place in range(f)]
 
     def next(self, context):
+        if self.in_segment == 0:
+            self.segment(self.count)
         lane = self.done % len(self.states)
         x = self.states[lane]
         token, f, place = self.tables[self.table_of[context]][x & 4095]
@@ -368,7 +372,7 @@ class Rans:
         self.states[lane] = x
         self.done += 1
         code = code_of(token, self.raw, self.width)
-        if self.done == self.count:
+        if self.done == self.in_segment:
             self.raw.expect_end()
             self.words.expect_end()
             require(all(x == 1 << 16 for x in self.states), "wrong last state")
@@ -1038,60 +1042,102 @@ def beyond(r0, r1=None, r2=None):
 
 
 class Pyramid:
-    def __init__(self, shape, params, side, grid_at, dtype, next_code, exact):
-        self.dtype, self.next_code, self.exact, self.done = dtype, next_code, exact, 0
-        self.grid_at = grid_at
+    def __init__(self, shape, params, side, grid_at, dtype, next_code, segment, exact):
+        self.dtype, self.next_code, self.segment, self.exact, self.done = dtype, next_code, segment, exact, 0
+        self.grid_at, self.shape = grid_at, shape
         self.C = number_type(dtype)
-        frozen, self.tight, self.taps = side.get("B"), side.get("B"), side.get("B")
+        frozen, self.tight, self.taps, self.tile = (side.get("B") for _ in range(4))
         side.expect_end()
-        require(frozen >> len(shape) == 0 and self.tight <= 2 and self.taps <= 64, "settings of the pyramid")
-        self.every, self.step = params["every"], float(grid_at(1.0).step)
-        active = [k for k in range(len(shape)) if not frozen >> k & 1][-4:]
-        self.flat = not active
-        active = active or list(range(len(shape)))[-1:]
-        self.axes, self.rank = active, max(1, len(active))
-        self.frozen = [k for k in range(len(shape)) if k not in active]
-        extents = [shape[k] for k in active] or [1]
-        self.slices, self.levels = [shape[k] for k in self.frozen], []
-        while not self.flat and any(n > 1 for n in extents):
-            classes = {}
-            for odd in sorted(range(1, 1 << self.rank), key=lambda o: (bin(o).count("1"), o)):
-                part = [n // 2 if odd >> k & 1 else (n + 1) // 2 for k, n in enumerate(extents)]
-                if all(part):
-                    classes[odd] = part
-            half = [(n + 1) // 2 for n in extents]
-            self.levels.append((extents, {0: half, **classes}))
-            extents = half
-        self.top, self.learners, self.expectations = extents, {}, {}
-        self.data = {}  # (slice, level, class) -> numbers, sizes, bits
-        self.shape = shape
+        require(frozen >> len(shape) == 0 and self.tight <= 2 and self.taps <= 64 and self.tile <= 40, "settings of the pyramid")
+        self.every, self.step_size = params["every"], float(grid_at(1.0).step)
+        self.active = [k for k in range(len(shape)) if not frozen >> k & 1][-4:]
+        self.flat = not self.active
+        self.numbers, self.sizes = np.zeros(shape, self.C), np.zeros(shape, np.int64)
+        self.bits, self.places = np.zeros(shape, np.uint64), np.arange(int(np.prod(shape, dtype=object))).reshape(shape)
+        self.memories = {}  # (open axes, level) or (open axes, level, tile) -> learners, expectations
 
     def run(self):
-        self.learned = {}
-        for index in product(*(range(n) for n in self.slices)):
-            self.slice = index
-            last = len(self.levels)
-            self.part(last, 0, self.top, max(0, last - 1))
-            for level in range(last - 1, -1, -1):
-                if level + 1 == last:
-                    self.data[index, level, 0] = self.data[index, last, 0]
-                for odd, extents in self.levels[level][1].items():
-                    if odd:
-                        self.part(level, odd, extents, level)
-                merged = [np.zeros(self.levels[level][0], a.dtype) for a in self.data[index, level, 0]]
-                for odd in self.levels[level][1]:
-                    place = tuple(slice(odd >> k & 1, None, 2) for k in range(self.rank))
-                    for whole, part in zip(merged, self.data[index, level, odd]):
-                        whole[place] = part
-                self.data[index, level - 1, 0] = merged
-        out = np.zeros(self.shape, np.uint64)
-        for index in product(*(range(n) for n in self.slices)):
-            place = [slice(None)] * len(self.shape)
-            for k, i in zip(self.frozen, index):
-                place[k] = i
-            whole = self.data[index, 0 if self.flat else -1, 0][2]
-            out[tuple(place)] = whole if self.axes else whole.reshape(())
-        return [int(v) for v in out.ravel()]
+        shape, active = self.shape, self.active
+        levels = max([(shape[k] - 1).bit_length() for k in active], default=0)
+        tiled, worth = min(levels, 2), self.bits.size >= 1 << 17
+        cuts = {k: [] for k in active}
+        for i, k in enumerate(active):
+            edge = 1 << max((self.tile + i) // len(active), 3)
+            if self.tile:
+                coarse = (shape[k] - 1 >> 2) + 1
+                cuts[k] = [c for c in range(edge, shape[k], edge) if c // 4 + max(edge // 8, 2) <= coarse]
+        whole = {k: (0, shape[k] - 1, False, False) for k in active}
+        coarse = [(levels, whole, True, "top", None)]
+        for level in range(levels - 1, tiled - 1, -1):
+            coarse.append((level, whole, False, level, level + 1))
+        segments = [coarse]
+        for level in range(tiled - 1, -1, -1):
+            skeleton, tiles = [], []
+            for is_open in sorted(product((0, 1), repeat=len(active)), key=lambda o: (sum(o), sum(b << i for i, b in enumerate(o)))):
+                choices = []
+                for k, o in zip(active, is_open):
+                    ends = [0, *cuts[k], shape[k] - 1]
+                    between = [(ends[i], ends[i + 1], i > 0, i < len(cuts[k])) for i in range(len(cuts[k]) + 1)]
+                    choices.append(between if o else cuts[k])
+                for number, pieces in enumerate(product(*choices)):
+                    cell = dict(zip(active, pieces))
+                    if all(is_open):
+                        tiles.append([(level, cell, False, (level, number), (level + 1, number) if level + 1 < tiled else tiled)])
+                    elif any(is_open):
+                        skeleton.append((level, cell, False, (level, is_open), (level + 1, is_open)))
+            segments += ([skeleton] if skeleton else []) + tiles
+        for steps in segments:
+            if worth:
+                self.segment(sum(self.count_of(*step[:3]) for step in steps))
+            for step in steps:
+                self.walk(*step)
+        return [int(v) for v in self.bits.ravel()]
+
+    def count_of(self, level, cell, top):
+        """Of the values that a step visits."""
+        every, grid = 1, 1
+        for k, n in enumerate(self.shape):
+            piece = cell.get(k, (0, n - 1, False, False))
+            if not isinstance(piece, tuple):
+                continue
+            extent = (piece[1] - piece[0] >> level) + 1 if k in cell else n
+            every *= extent - piece[2] - piece[3]
+            grid *= (extent + 1) // 2 - piece[2] - piece[3] if k in cell else n
+        return every if top else every - grid
+
+    def walk(self, level, cell, top, memory, coarser):
+        self.level, self.top = level, top
+        self.memory = self.memories.setdefault(memory, ({}, {}))
+        self.coarser = self.memories.get(coarser)
+        # The values of the box at the level's stride, frozen axes first.
+        place, names = [], []
+        for k in range(len(self.shape)):
+            piece = cell.get(k, slice(None))
+            if isinstance(piece, tuple):
+                piece = slice(piece[0], piece[1] + 1, 1 << level)
+            place.append(piece)
+            if isinstance(piece, slice):
+                names.append(k)
+        rows = [k for k in names if k in cell] or names[-1:]
+        self.frozen = [k for k in names if k not in rows]
+        order = [names.index(k) for k in self.frozen + rows]
+        view = lambda array: array[tuple(place)].transpose(order) if names else array.reshape(1)
+        self.views = [view(a) for a in (self.numbers, self.sizes, self.bits, self.places)]
+        self.slices, self.rank = [self.shape[k] for k in self.frozen], max(1, len(rows))
+        self.ends = [cell[k][2:] if k in cell else (False, False) for k in rows] or [(False, False)]
+        extents = self.views[0].shape[len(self.frozen) :]
+        self.classes = [0]
+        if not top:
+            exists = lambda o: all(n > 1 for k, n in enumerate(extents) if o >> k & 1)
+            self.classes = [o for o in sorted(range(1 << self.rank), key=lambda o: (bin(o).count("1"), o)) if exists(o)]
+        for self.slice in product(*(range(n) for n in self.slices)):
+            for odd in self.classes if top else self.classes[1:]:
+                self.part(odd)
+
+    def data(self, where, odd):
+        """Numbers, sizes, bits and places of a class in a slice."""
+        inside = tuple(slice(None) if self.top else slice(odd >> k & 1, None, 2) for k in range(self.rank))
+        return [view[where + inside] for view in self.views]
 
     def tightening(self, level):
         return level_factor(level, *[(1, 1), (1.25, 2), (1.5, 3)][self.tight])
@@ -1107,19 +1153,18 @@ class Pyramid:
         further = beyond(right, *r[::-1][:2]) if n > 1 else right
         return np.concatenate([[left] * 4, r, [right, further, further, further]]).astype(self.C)
 
-    def part(self, level, odd, extents, bound_level):
-        numbers, sizes = np.zeros(extents, self.C), np.zeros(extents, np.int64)
-        bits = np.zeros(extents, np.uint64)
-        self.data[self.slice, level, odd] = numbers, sizes, bits
-        factor = self.tightening(bound_level)
-        grid, inverse = self.grid_at(factor), self.C(1 / (self.step * factor))
-        for row in product(*(range(n) for n in extents[:-1])):
-            for x in range(0, extents[-1], 2048):
-                count = min(2048, extents[-1] - x)
-                self.run_of_values(level, odd, row, x, count, grid, inverse)
+    def part(self, odd):
+        extents = self.data(self.slice, odd)[0].shape
+        factor = self.tightening(self.level)
+        grid, inverse = self.grid_at(factor), self.C(1 / (self.step_size * factor))
+        ends = [(0, n) if odd >> k & 1 else (int(low), n - high) for k, (n, (low, high)) in enumerate(zip(extents, self.ends))]
+        for row in product(*(range(*e) for e in ends[:-1])):
+            for x in range(*ends[-1], 2048):
+                count = min(2048, ends[-1][1] - x)
+                self.run_of_values(odd, row, x, count, grid, inverse)
 
-    def run_of_values(self, level, odd, row, x, count, grid, inverse):
-        C, here = self.C, self.data[self.slice, level, odd]
+    def run_of_values(self, odd, row, x, count, grid, inverse):
+        C, here = self.C, self.data(self.slice, odd)
         window = lambda padded, shift=0: padded[4 + x + shift : 4 + x + shift + count]
         near, before, guess, activity, axes = [], [], None, np.zeros(count, np.float32), 0
         if odd == 0:
@@ -1127,14 +1172,14 @@ class Pyramid:
             for choice in range(1, 1 << len(self.slices)):
                 back = tuple(i - (choice >> k & 1) for k, i in enumerate(self.slice))
                 if min(back) >= 0:
-                    other = window(self.padded(self.data[back, level, 0][0], row))
+                    other = window(self.padded(self.data(back, 0)[0], row))
                     guess = guess + other if bin(choice).count("1") % 2 else guess - other
         else:
             weighted = []
             for axis in range(self.rank):
                 if not odd >> axis & 1:
                     continue
-                side = self.data[self.slice, level, odd ^ 1 << axis]
+                side = self.data(self.slice, odd ^ 1 << axis)
                 if axis + 1 == self.rank:
                     a, b, c, d = (window(self.padded(side[0], row), k) for k in (-1, 0, 1, 2))
                     near += [window(self.padded(side[1], row, True), k) for k in (0, 1)]
@@ -1183,11 +1228,11 @@ class Pyramid:
                 continue
             for k in (1, 1, 2) if self.slice[axis] > 1 else (1, 1):
                 back = self.slice[:axis] + (self.slice[axis] - k,) + self.slice[axis + 1 :]
-                before.append(window(self.padded(self.data[back, level, odd][1], row, True)))
+                before.append(window(self.padded(self.data(back, odd)[1], row, True)))
         f32, zeros = np.float32, np.zeros(count, np.int64)
         sums = [sum(rows, zeros).astype(f32) for rows in (near, before)]
         per = [f32(1) / f32(len(rows)) if rows else f32(0) for rows in (near, before)]
-        expectation = self.expectations.setdefault((level, odd), [LeastSquares(4, f32), 0])
+        expectation = self.expectation(odd)
         if expectation[0].ready:
             w = expectation[0].weights
             w = w[0], f32(w[1] * per[0]), f32(w[2] * per[1]), w[3]
@@ -1197,10 +1242,10 @@ class Pyramid:
         expected = (activity * w[0] + sums[0] * w[1]) + (sums[1] * w[2] + w[3])
         expected = np.where(expected < f32(2**-7), f32(2**-7), expected).astype(f32)
         octave = (expected.view(np.uint32).astype(np.int64) >> 22) - 240
-        first = 192 if axes == 0 else 32 * (min(level, 2) * 2 + (axes > 1))
+        first = 192 if axes == 0 else 32 * (min(self.level, 2) * 2 + (axes > 1))
         contexts = np.where((octave >= 0) & (octave < 31), octave, 31) + first
 
-        learner, taps = self.learner(level, odd, here[0].shape), []
+        learner, taps = self.learner(odd, here[0].shape), []
         predicted = guess
         if learner:
             taps = [self.tap_row(t, row, x, count, guess) for t in learner[2]]
@@ -1211,7 +1256,7 @@ class Pyramid:
             p = rounded(predicted[i], self.dtype)
             lowest = -(1 << (63 if BYTES[self.dtype] == 8 else 31))
             at = row + (x + i,)
-            value = self.exact.get(self.done, 0) if code == lowest else grid.recover(p, code, self.place_of(level, odd, at))
+            value = self.exact.get(self.done, 0) if code == lowest else grid.recover(p, code, int(here[3][at]))
             here[2][at], here[1][at] = value, min(255, abs(code))
             here[0][at] = self.C(to_number(value, self.dtype))
             self.done += 1
@@ -1224,36 +1269,36 @@ class Pyramid:
             size = here[1][row][x : x + count][g].astype(f32)
             expectation[0].sample([activity[g], *means, np.ones(8, f32)], np.zeros(8, f32), expected[g], size, expected[g], f32(1))
 
-    def place_of(self, level, odd, at):
-        """The position in row-major order of a value of a class."""
-        index = dict(zip(self.frozen, self.slice))
-        for k, (axis, i) in enumerate(zip(self.axes, at)):
-            index[axis] = i << level if level == len(self.levels) else (2 * i + (odd >> k & 1)) << level
-        return sum(index[k] * n for k, n in enumerate(strides_of(self.shape)))
-
     @staticmethod
     def groups(learner, every, count):
         first = learner[1] * 5 % every
         learner[1] += 1
         return [slice(8 * g, 8 * g + 8) for g in range(first, count // 8, every)]
 
-    def learner(self, level, odd, extents):
-        if self.taps == 0 or extents[-1] < 8 or (odd == 0 and not self.flat) or level >= 3:
+    def expectation(self, odd):
+        if odd not in self.memory[1]:
+            self.memory[1][odd] = [LeastSquares(4, np.float32), 0]
+            if self.coarser and odd in self.coarser[1]:
+                self.memory[1][odd][0].inherit(self.coarser[1][odd][0])
+        return self.memory[1][odd]
+
+    def learner(self, odd, extents):
+        if self.taps == 0 or extents[-1] < 8 or (odd == 0 and not self.flat) or self.level >= 3:
             return None
-        if (level, odd) not in self.learners:
-            taps = self.taps_near(level, odd, extents)
+        if odd not in self.memory[0]:
+            taps = self.taps_near(odd)
             if not taps:
                 return None
             learner = [LeastSquares(len(taps), self.C), 0, taps]
-            coarser = self.learners.get((level + 1, odd))
-            if coarser and len(coarser[2]) == len(taps):
-                learner[0].inherit(coarser[0])
-            self.learners[level, odd] = learner
-        return self.learners[level, odd]
+            before = self.coarser and self.coarser[0].get(odd)
+            if before and len(before[2]) == len(taps):
+                learner[0].inherit(before[0])
+            self.memory[0][odd] = learner
+        return self.memory[0][odd]
 
-    def taps_near(self, level, odd, extents):
+    def taps_near(self, odd):
         frozen, taps = len(self.slices), []
-        order = [0] if self.flat else list(self.levels[level][1])
+        order = self.classes
         reach = 3 if self.rank < 4 else 2
         reach_back = [0 if k < frozen - 3 else 8 if self.flat and frozen == 1 else 2 for k in range(frozen)]
         direction = lambda moves: next((-1 if m < 0 else 1 for m in moves if m), 0)
@@ -1275,15 +1320,15 @@ class Pyramid:
                     distance = distance * 7 // 20
                 distance += 20 * sum(b * b for b in back)
                 shift = move if self.flat else [(m + (odd >> k & 1) - (other >> k & 1)) // 2 for k, m in enumerate(move)]
-                taps.append((distance, level, other, tuple(shift), back))
+                taps.append((distance, other, tuple(shift), back))
         return sorted(taps, key=lambda t: t[0])[: self.taps]
 
     def tap_row(self, tap, row, x, count, guess):
-        _, level, other, shift, back = tap
+        _, other, shift, back = tap
         where = tuple(i + b for i, b in zip(self.slice, back))
         if any(not 0 <= i < n for i, n in zip(where, self.slices)):
             return guess
-        array = self.data[where, level, other][0]
+        array = self.data(where, other)[0]
         at = tuple(i + s for i, s in zip(row, shift))
         if any(not 0 <= i < n for i, n in zip(at, array.shape)):
             return guess
@@ -1452,12 +1497,13 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
         if encoder == "rans":
             source = Rans(reader, size, width)
             next_code = lambda context: joined([source.next(context)])[0]
+            segment = source.segment if quantizer != "linear" or dict(stages)["linear"]["beyond"] != "planes" else lambda count: None
         else:
             codes = iter(decoder(reader, size, width, dict(stages).get(encoder, {})))
-            next_code = lambda context: next(codes)
+            next_code, segment = lambda context: next(codes), lambda count: None
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}
         with np.errstate(all="ignore"):
-            values = Pyramid(shape, dict(stages)[predictor], side, grid_at, dtype, next_code, patches).run()
+            values = Pyramid(shape, dict(stages)[predictor], side, grid_at, dtype, next_code, segment, patches).run()
         reader.expect_end()
         return values
     if predictor in WALKERS and not (quantizer and names.index(predictor) < names.index(quantizer)):

@@ -6,19 +6,19 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "leeway/core/buffer.h"
 #include "leeway/core/bytes.h"
 #include "leeway/core/export.h"
+#include "leeway/core/shape.h"
 
 namespace leeway {
 
 // The most codes that pass at once.
 inline constexpr size_t kMostCodes = 2048;
-// Fewer codes are not worth marks between them.
-inline constexpr size_t kWorthMarks = size_t(1) << 16;
 
 // Takes codes in order. A writer passes contexts, one byte a code, for all codes or for none.
 template <class I>
@@ -31,7 +31,11 @@ class CodeSink {
   virtual void put(size_t count, const u8* contexts) = 0;
   // To be called once, behind the last put().
   virtual void finish() = 0;
-  // All codes of levels above `level` are put; a level may be marked again.
+  // A sink of the next so many codes, which a decoder shall be able to read without those before;
+  // it lives as long as this one and is not finished by itself. Null if there is no such thing:
+  // then they are put here as all the others.
+  virtual CodeSink* segment(size_t) { return nullptr; }
+  // All codes of levels above `level` are put, and a segment begins.
   virtual void mark(size_t) {}
   // Behind finish(): for level 0, 1, ..., how many of the bytes written hold all codes before its
   // mark. Empty if nothing was marked, or if the encoder cannot tell or does not care.
@@ -53,6 +57,15 @@ class CodeSource {
  public:
   virtual ~CodeSource() = default;
   virtual void next(std::span<I> codes, const u8* contexts) = 0;
+  // The source of the next segment, of so many codes, which may be left unread. Null if the encoder
+  // has no segments.
+  virtual CodeSource* segment(size_t) { return nullptr; }
+};
+
+// What of a chunk shall be decoded: a coarse level of it, or what lies in a box. More may be.
+struct Wanted {
+  size_t last_level = 0;  // every 2^level-th value along all axes
+  std::optional<Box> box{};
 };
 
 // |q| of each code, but at most 255.

@@ -79,7 +79,6 @@ class SetApartSink final : public CodeSink<I> {
     near_.put(count, contexts);
   }
   void finish() override { near_.finish(); }
-  void mark(size_t level) override { near_.mark(level); }
 
  private:
   CodeSink<I>& near_;

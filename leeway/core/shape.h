@@ -83,6 +83,20 @@ inline bool contains(const Shape& shape, const Box& box) {
   return true;
 }
 
+// The same part of the array without axes of extent 1.
+inline Box squeezed(const Box& box, const Shape& array) {
+  Box result;
+  std::array<u64, kMaxRank> extents{};
+  size_t rank = 0;
+  for (size_t axis = 0; axis < array.rank(); ++axis) {
+    if (array[axis] == 1) continue;
+    result.first[rank] = box.first[axis];
+    extents[rank++] = box.shape[axis];
+  }
+  result.shape = Shape(std::span<const u64>(extents).first(rank));
+  return result;
+}
+
 inline bool overlap(const Box& a, const Box& b) {
   for (size_t axis = 0; axis < a.shape.rank(); ++axis)
     if (a.first[axis] >= b.first[axis] + b.shape[axis] ||

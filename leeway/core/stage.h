@@ -89,7 +89,8 @@ constexpr u64 preferred_chunk(u64 otherwise) {
 // can also tell the sizes of their codes, |q| but at most 255. step() is about twice the bound, and
 // tighten() makes the bound of what follows smaller. A predictor that goes from coarse to fine says
 // with mark(level) that all coarser levels are done, and may leave out those finer than
-// last_level(). One that asks rounded(), round() or step() while it decides about single values
+// last_level(). With segment() it says that the next so many values, which make what lies in a box,
+// can be decoded without those before; if the answer is no, it leaves them out. One that asks rounded(), round() or step() while it decides about single values
 // needs a quantizer with the same steps everywhere, and says so: kOneGrid.
 template <class T>
 struct AnyVisitor {
@@ -109,6 +110,7 @@ struct AnyVisitor {
   double step() const;
   void tighten(double factor);
   void mark(size_t level);
+  bool segment(size_t count, const std::optional<Box>& box);
   size_t last_level() const;
 };
 

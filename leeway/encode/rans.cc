@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/encode/rans.h"
 
+#include <optional>
+
 #include "leeway/encode/frequencies.h"
 #include "leeway/encode/token.h"
 
@@ -16,8 +18,8 @@ namespace leeway::rans {
 inline constexpr size_t kMostStates = 32;
 inline constexpr size_t kGroup = 8;  // states decoded together
 
-// A state takes four bytes: few values get few.
-constexpr size_t states_for(size_t count) { return count < 4096 ? kGroup : kMostStates; }
+// A state takes four bytes: few words get few.
+inline constexpr size_t kWorthStates = 1024;  // words
 
 inline constexpr u32 kLowest = 1u << 16;  // of a state between two values
 
@@ -32,14 +34,6 @@ struct State {
   size_t mask;      // number of states less one
   const u16* next;  // the next word
 };
-
-// Takes the next value out of a state; no check for the end of the words.
-inline u8 decode_one(u32& x, const u32* table, const u16*& next) {
-  const u32 entry = table[x & (kFrequencySum - 1)], high = x >> kFrequencyBits;
-  x = (entry >> 12 & 0xfff) * high + high + (entry & 0xfff);
-  if (x < kLowest) x = x << 16 | *next++;
-  return u8(entry >> 24);
-}
 
 // For every set of eight lanes: where each of them finds its word among those loaded.
 inline constexpr auto kPlaces = [] {
@@ -85,36 +79,89 @@ namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using namespace leeway::rans;
 
-// Values [first, first + count) of the chunk, both multiples of kGroup; which[i] is a value's
-// table.
+// The table of every value's context. Neighbours often have contexts that are alike but for the low
+// five bits: those are looked up in registers. May write a vector behind the end.
+void find_tables(const u8* HWY_RESTRICT table_of, const u8* HWY_RESTRICT contexts, size_t count,
+                 u8* HWY_RESTRICT which) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<u8> d;
+  const u8 block = contexts[0] & 0xe0;
+  const auto first = hn::Set(d, block), low = hn::Set(d, u8(0x0f)), half = hn::Set(d, u8(0x10));
+  const auto lower = hn::LoadDup128(d, table_of + block),
+             upper = hn::LoadDup128(d, table_of + block + 16);
+  const auto look_up = [&](auto c, size_t i) HWY_ATTR {
+    const auto place = hn::Sub(c, first), at = hn::And(place, low);
+    const auto is_upper = hn::Ne(hn::And(place, half), hn::Zero(d));
+    hn::StoreU(
+        hn::IfThenElse(is_upper, hn::TableLookupBytes(upper, at), hn::TableLookupBytes(lower, at)),
+        d, which + i);
+    return hn::AllTrue(d, hn::Lt(place, hn::Set(d, u8(32))));
+  };
+  const size_t lanes = hn::Lanes(d);
+  bool alike = true;
+  size_t i = 0;
+  for (; i + lanes <= count && alike; i += lanes) alike = look_up(hn::LoadU(d, contexts + i), i);
+  if (alike && i < count) {
+    HWY_ALIGN u8 last[hn::MaxLanes(d)];
+    hn::Store(first, d, last);
+    std::copy_n(contexts + i, count - i, last);
+    alike = look_up(hn::Load(d, last), i);
+  }
+  if (alike) return;
+#endif
+  for (size_t i = 0; i < count; ++i) which[i] = table_of[contexts[i]];
+}
+
+// Values [first, first + count) of the segment; which[i] is a value's table. There is room for
+// kGroup values before and behind both arrays, with tables that are there.
 void decode_groups(State& state, size_t first, size_t count, const u8* HWY_RESTRICT which,
                    const u32* HWY_RESTRICT tables, u8* HWY_RESTRICT tokens) {
   const hn::CappedTag<u32, kGroup> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::Rebind<u16, decltype(d)> d16;
   const hn::Rebind<u8, decltype(d)> d8;
-  const size_t lanes = hn::Lanes(d);
-  const u16* next = state.next;
+  const size_t lanes = hn::Lanes(d), mask = state.mask;
   const auto low = hn::Set(d, kFrequencySum - 1), lowest = hn::Set(d, kLowest);
-  for (size_t i = 0; i < count; i += lanes) {
-    u32* const at = state.x.data() + ((first + i) & state.mask);
-    auto x = hn::LoadU(d, at);
-    const auto table = hn::ShiftLeft<kFrequencyBits>(hn::PromoteTo(d, hn::LoadU(d8, which + i)));
-    const auto index = hn::Or(table, hn::And(x, low));
+  // The states at `x`; among() says which of those that are short of bits count. Words are taken
+  // from `next`.
+  const auto group = [=](const u32* x, const u8* table, const u16*& next, u8* token,
+                         auto&& among) HWY_ATTR {
+    const auto old = hn::LoadU(d, x);
+    const auto first_slot = hn::ShiftLeft<kFrequencyBits>(hn::PromoteTo(d, hn::LoadU(d8, table)));
+    const auto index = hn::Or(first_slot, hn::And(old, low));
     const auto entry = hn::GatherIndex(d, tables, hn::BitCast(di, index));
-    const auto high = hn::ShiftRight<kFrequencyBits>(x);
+    const auto high = hn::ShiftRight<kFrequencyBits>(old);
     const auto frequency = hn::And(hn::ShiftRight<12>(entry), low);
-    x = hn::Add(hn::Add(hn::Mul(frequency, high), high), hn::And(entry, low));
-    const auto short_of = hn::Lt(x, lowest);
+    const auto fresh = hn::Add(hn::Add(hn::Mul(frequency, high), high), hn::And(entry, low));
+    const auto short_of = among(hn::Lt(fresh, lowest));
     u8 set[8] = {};
     hn::StoreMaskBits(d, short_of, set);
     const auto words = hn::PromoteTo(d, hn::LoadU(d16, next));
     const auto places = hn::SetTableIndices(d, kPlaces[set[0]].data());
-    const auto filled = hn::Or(hn::ShiftLeft<16>(x), hn::TableLookupLanes(words, places));
-    hn::StoreU(hn::IfThenElse(short_of, filled, x), d, at);
+    const auto filled = hn::Or(hn::ShiftLeft<16>(fresh), hn::TableLookupLanes(words, places));
     next += std::popcount(set[0]);
-    hn::StoreU(hn::U8FromU32(hn::ShiftRight<24>(entry)), d8, tokens + i);
+    hn::StoreU(hn::U8FromU32(hn::ShiftRight<24>(entry)), d8, token);
+    return hn::IfThenElse(short_of, filled, fresh);
+  };
+  const u16* next = state.next;
+  // A group of which only lanes [from, end) count.
+  const auto part = [&](size_t at, const u8* table, u8* token, size_t from, size_t end) HWY_ATTR {
+    const auto inside = hn::AndNot(hn::FirstN(d, from), hn::FirstN(d, end));
+    u32* const x = state.x.data() + (at & mask);
+    const auto fresh =
+        group(x, table, next, token, [&](auto set) HWY_ATTR { return hn::And(set, inside); });
+    hn::StoreU(hn::IfThenElse(inside, fresh, hn::LoadU(d, x)), d, x);
+  };
+  size_t i = 0;
+  if (const size_t from = first % lanes; from > 0) {
+    i = std::min(lanes - from, count);
+    part(first - from, which - from, tokens - from, from, from + i);
   }
+  for (; i + lanes <= count; i += lanes) {
+    u32* const x = state.x.data() + ((first + i) & mask);
+    hn::StoreU(group(x, which + i, next, tokens + i, [](auto set) HWY_ATTR { return set; }), d, x);
+  }
+  if (i < count) part(first + i, which + i, tokens + i, 0, count - i);
   state.next = next;
 }
 
@@ -174,13 +221,18 @@ namespace rans {
 namespace {
 
 HWY_EXPORT(decode_groups);
+HWY_EXPORT(find_tables);
 HWY_EXPORT(encode_groups);
 
+// By turns, so that equal tokens, which often follow each other, do not wait for the last.
+constexpr size_t kTurns = 4;
+using Counts = std::vector<Histogram>;  // by turn and context
+
+// Codes that are decoded without others: their tokens, until the tables are known.
 template <class I>
-class Sink final : public CodeSink<I> {
+class SegmentSink final : public CodeSink<I> {
  public:
-  Sink(size_t count, Writer& out)
-      : out_(out), tokens_(count), contexts_(count), counts_(256 * kTurns) {}
+  SegmentSink(size_t count, Counts& counts) : counts_(counts), tokens_(count), contexts_(count) {}
   I* room(size_t) override { return codes_.data(); }
   void put(size_t count, const u8* contexts) override {
     u8 *tokens = tokens_.data() + done_, *known = contexts_.data() + done_;
@@ -189,14 +241,70 @@ class Sink final : public CodeSink<I> {
       std::copy_n(contexts, count, known);
     else
       std::fill_n(known, count, u8(0));
-    // Equal tokens often follow each other: by turns in four tables, so that none waits for the
-    // last.
     for (size_t i = 0; i < count; ++i) ++counts_[i % kTurns * 256 + known[i]][tokens[i]];
     done_ += count;
   }
+  void finish() override {}
+
+  // `tables` holds a table of 256 tokens for every context.
+  void write(const u32* tables, Writer& out) {
+    size_t states = kMostStates;
+    Buffer<u16> memory(done_ + 1 + kGroup);
+    std::span<const u16> words = encode(tables, states, memory);
+    if (words.size() < kWorthStates) words = encode(tables, states = kGroup, memory);
+    const Writer raw = raw_.take();
+    out.put_varint(raw.size());
+    out.put_varint(words.size() << 1 | (states == kMostStates));
+    out.put_array(std::span<const u32>(states_).first(states));
+    out.put_bytes(raw.bytes());
+    out.put_array(words);
+  }
+
+ private:
+  std::span<const u16> encode(const u32* tables, size_t states, Buffer<u16>& memory) {
+    u16 *const end = memory.data() + memory.size(), *next = end;
+    states_.fill(kLowest);
+    const size_t mask = states - 1;
+    size_t i = done_;
+    const auto one = [&] {
+      --i;
+      encode_one(states_[i & mask], tables[contexts_[i] * 256 + tokens_[i]], next);
+    };
+    while (i % kGroup > 0) one();
+    if (i > 0)
+      next = HWY_DYNAMIC_DISPATCH(encode_groups)(states_.data(), mask, 0, i, contexts_.data(),
+                                                 tokens_.data(), tables, next);
+    return {next, end};
+  }
+
+  Counts& counts_;
+  std::array<I, kMostCodes> codes_;
+  Buffer<u8> tokens_, contexts_;
+  BitWriter raw_;
+  size_t done_ = 0;
+  std::array<u32, kMostStates> states_;
+};
+
+template <class I>
+class Sink final : public CodeSink<I> {
+ public:
+  Sink(size_t count, Writer& out) : out_(out), count_(count), counts_(256 * kTurns) {}
+  I* room(size_t count) override {
+    if (segments_.empty()) segment(count_);
+    return segments_.back()->room(count);
+  }
+  void put(size_t count, const u8* contexts) override { segments_.back()->put(count, contexts); }
+  CodeSink<I>* segment(size_t count) override {
+    segments_.push_back(std::make_unique<SegmentSink<I>>(count, counts_));
+    return segments_.back().get();
+  }
+  void mark(size_t level) override {
+    marks_.resize(std::max(marks_.size(), level + 1));
+    marks_[level] = segments_.size();
+  }
 
   void finish() override {
-    if (done_ == 0) return;
+    if (segments_.empty()) return;
     for (size_t c = 256; c < counts_.size(); ++c)
       std::ranges::transform(counts_[c], counts_[c % 256], counts_[c % 256].begin(), std::plus());
     counts_.resize(256);
@@ -214,32 +322,14 @@ class Sink final : public CodeSink<I> {
     }
     std::vector<std::array<u32, 256>> table_of_context;
     for (const u8 which : shared.table_of) table_of_context.push_back(tables[which]);
-    encode(table_of_context.front().data());
     const size_t start = out_.size();
-    const Writer raw = raw_.take();
     out_.put_section(head.take().bytes());
-    out_.put_array(std::span<const u32>(states_).first(states_for(done_)));
-    // From mark to mark, coarse levels first.
-    Mark from{0, 0, first_word_};
-    const auto put_segment = [&](const Mark& to) {
-      out_.put_varint(to.raw - from.raw);
-      out_.put_varint(to.word - from.word);
-      out_.put_bytes(raw.bytes().subspan(from.raw, to.raw - from.raw));
-      out_.put_array(std::span<const u16>(words_.data() + from.word, to.word - from.word));
-      from = to;
-    };
     ends_.resize(marks_.size());
-    for (size_t level = marks_.size(); level-- > 0;) {
-      put_segment(marks_[level]);
-      ends_[level] = out_.size() - start;
+    for (size_t i = 0; i < segments_.size(); ++i) {
+      for (size_t level = 0; level < marks_.size(); ++level)
+        if (marks_[level] == i) ends_[level] = out_.size() - start;
+      segments_[i]->write(table_of_context.front().data(), out_);
     }
-    put_segment({done_, raw.size(), words_.size()});
-  }
-
-  void mark(size_t level) override {
-    if (level >= kMostMarks || tokens_.size() < kWorthMarks) return;
-    marks_.resize(std::max(marks_.size(), level + 1));
-    marks_[level] = {done_, raw_.size(), 0};
   }
   std::vector<size_t> marks() const override { return ends_; }
 
@@ -254,127 +344,29 @@ class Sink final : public CodeSink<I> {
     return symbols;
   }
 
-  // `tables` holds a table of 256 tokens for every context.
-  void encode(const u32* tables) {
-    words_ = Buffer<u16>(done_ + 1 + kGroup);
-    u16* next = words_.data() + words_.size();
-    states_.fill(kLowest);
-    const size_t mask = states_for(done_) - 1;
-    size_t i = done_;
-    const auto down_to = [&](size_t first) {
-      if (i <= first) return;
-      const auto one = [&] {
-        --i;
-        encode_one(states_[i & mask], tables[contexts_[i] * 256 + tokens_[i]], next);
-      };
-      while (i > first && i % kGroup > 0) one();
-      if (const size_t whole = (i - first) / kGroup * kGroup; whole > 0) {
-        i -= whole;
-        next = HWY_DYNAMIC_DISPATCH(encode_groups)(states_.data(), mask, i, whole, contexts_.data(),
-                                                   tokens_.data(), tables, next);
-      }
-      while (i > first) one();
-    };
-    // The words of a code are made with it: those of the first codes are made last.
-    for (Mark& mark : marks_) {
-      down_to(mark.codes);
-      mark.word = size_t(next - words_.data());
-    }
-    down_to(0);
-    first_word_ = size_t(next - words_.data());
-  }
-
-  // Where a level begins: codes and bytes of raw bits before, and the first of its words.
-  struct Mark {
-    size_t codes = 0, raw = 0, word = 0;
-  };
-
-  static constexpr size_t kTurns = 4, kMostMarks = 4;
   Writer& out_;
-  std::array<I, kMostCodes> codes_;
-  Buffer<u8> tokens_, contexts_;
-  std::vector<Histogram> counts_;  // by context
-  BitWriter raw_;
-  size_t done_ = 0;
-  Buffer<u16> words_;
-  size_t first_word_ = 0;
-  std::array<u32, kMostStates> states_;
-  std::vector<Mark> marks_;   // by level, finest first
-  std::vector<size_t> ends_;  // of the segments before them, in bytes
+  size_t count_;
+  Counts counts_;
+  std::vector<std::unique_ptr<SegmentSink<I>>> segments_;
+  std::vector<size_t> marks_;  // by level: the segment it begins with
+  std::vector<size_t> ends_;   // by level: of the segments before, in bytes
 };
 
-template <class I>
-class Source final : public CodeSource<I> {
- public:
-  Source(Reader& in, size_t count) : left_(count), raw_(ByteView()) {
-    if (count == 0) return;
-    read_tables(in.take_section());
-    state_.x.fill(kLowest);
-    state_.mask = states_for(count) - 1;
-    in.get_array(std::span<u32>(state_.x).first(states_for(count)));
-    Writer raw, words;
-    for (Reader rest(in.rest()); rest.remaining() > 0;) {
-      const u64 raw_bytes = rest.get_varint(), word_count = rest.get_varint();
-      raw.put_bytes(rest.take(raw_bytes));
-      if (word_count > rest.remaining() / 2) fail_corrupt("words end too early");
-      words.put_bytes(rest.take(2 * word_count));
-    }
-    raw_bytes_ = std::move(raw);
-    raw_ = BitReader(raw_bytes_.bytes());
-    // So many more words are read before anybody looks whether they are there.
-    words_ = Buffer<u16>(words.size() / 2 + kMostCodes + kGroup);
-    std::copy_n(words.bytes().data(), words.size(), reinterpret_cast<u8*>(words_.data()));
-    std::fill(words_.begin() + std::ptrdiff_t(words.size() / 2), words_.end(), u16(0));
-    state_.next = words_.data();
-    end_ = words_.data() + words.size() / 2;
-  }
+// Tables as the decoder needs them.
+struct Slots {
+  std::array<u8, 256> table_of{};  // by context
+  Buffer<u32> of;                  // table by table
 
-  void next(std::span<I> codes, const u8* contexts) override {
-    for (size_t first = 0; first < codes.size(); first += kMostCodes) {
-      const size_t count = std::min(kMostCodes, codes.size() - first);
-      piece(codes.subspan(first, count), contexts ? contexts + first : nullptr);
-    }
-  }
-
- private:
-  void piece(std::span<I> codes, const u8* contexts) {
-    const size_t count = codes.size();
-    std::array<u8, kMostCodes> which, tokens;
-    if (contexts)
-      for (size_t i = 0; i < count; ++i) which[i] = table_of_[contexts[i]];
-    else
-      std::fill_n(which.data(), count, table_of_[0]);
-    const auto one_by_one = [&](size_t i, size_t end) {
-      for (; i < end; ++i)
-        tokens[i] = decode_one(state_.x[(done_ + i) & state_.mask],
-                               slots_.data() + which[i] * kFrequencySum, state_.next);
-    };
-    const size_t head = std::min(count, (kGroup - done_ % kGroup) % kGroup);
-    const size_t whole = (count - head) / kGroup * kGroup;
-    one_by_one(0, head);
-    if (whole > 0) HWY_DYNAMIC_DISPATCH(decode_groups)
-    (state_, done_ + head, whole, which.data() + head, slots_.data(), tokens.data() + head);
-    one_by_one(head + whole, count);
-    if (state_.next > end_) fail_corrupt("words end too early");
-    detokenize(std::span<const u8>(tokens.data(), count), raw_, codes);
-    done_ += count;
-    left_ -= count;
-    if (left_ > 0) return;
-    raw_.expect_end();
-    if (state_.next != end_ || std::ranges::any_of(state_.x, [](u32 x) { return x != kLowest; }))
-      fail_corrupt("words left over");
-  }
-
-  void read_tables(ByteView bytes) {
+  explicit Slots(ByteView bytes) {
     BitReader in(bytes);
     const auto highest = size_t(in.get(8));
     u8 tables = 0;
     for (size_t c = 1; c < 256; ++c) {
       if (c <= highest) tables = u8(tables + in.get(1));
-      table_of_[c] = tables;
+      table_of[c] = tables;
     }
-    slots_ = Buffer<u32>((size_t(tables) + 1) * kFrequencySum);
-    u32* next = slots_.data();
+    of = Buffer<u32>((size_t(tables) + 1) * kFrequencySum);
+    u32* next = of.data();
     for (size_t t = 0; t <= tables; ++t) {
       const Frequencies table = read_frequencies(in);
       for (size_t token = 0; token < 256; ++token)
@@ -383,15 +375,99 @@ class Source final : public CodeSource<I> {
     }
     in.expect_end();
   }
+};
 
+template <class I>
+class SegmentSource final : public CodeSource<I> {
+ public:
+  SegmentSource(const Slots& slots, Reader& in, size_t count)
+      : slots_(slots), left_(count), raw_(ByteView()) {
+    const u64 raw_bytes = in.get_varint(), words_and_states = in.get_varint();
+    const u64 words = words_and_states >> 1;
+    const size_t states = words_and_states & 1 ? kMostStates : kGroup;
+    state_.x.fill(kLowest);
+    state_.mask = states - 1;
+    in.get_array(std::span<u32>(state_.x).first(states));
+    raw_ = BitReader(in.take(raw_bytes));
+    if (words > in.remaining() / 2) fail_corrupt("words end too early");
+    bytes_ = in.take(2 * words);
+  }
+
+  void next(std::span<I> codes, const u8* contexts) override {
+    if (words_.empty()) take_words();
+    for (size_t first = 0; first < codes.size(); first += kMostCodes) {
+      const size_t count = std::min(kMostCodes, codes.size() - first);
+      piece(codes.subspan(first, count), contexts ? contexts + first : nullptr);
+    }
+  }
+
+ private:
+  void take_words() {
+    // So many more words are read before anybody looks whether they are there.
+    words_ = Buffer<u16>(bytes_.size() / 2 + kMostCodes + kGroup);
+    std::ranges::copy(bytes_, reinterpret_cast<u8*>(words_.data()));
+    std::fill(words_.begin() + bytes_.size() / 2, words_.end(), u16(0));
+    state_.next = words_.data();
+    end_ = words_.data() + bytes_.size() / 2;
+  }
+
+  void piece(std::span<I> codes, const u8* contexts) {
+    const size_t count = codes.size();
+    alignas(64) std::array<u8, kRoom + kMostCodes + kRoom> room_for_tables, room_for_tokens;
+    u8 *const which = room_for_tables.data() + kRoom, *const tokens =
+                                                          room_for_tokens.data() + kRoom;
+    if (contexts)
+      HWY_DYNAMIC_DISPATCH(find_tables)(slots_.table_of.data(), contexts, count, which);
+    else
+      std::fill_n(which, count, slots_.table_of[0]);
+    std::fill_n(which - kGroup, kGroup, u8(0));
+    std::fill_n(which + count, kGroup, u8(0));
+    HWY_DYNAMIC_DISPATCH(decode_groups)(state_, done_, count, which, slots_.of.data(), tokens);
+    if (state_.next > end_) fail_corrupt("words end too early");
+    detokenize(std::span<const u8>(tokens, count), raw_, codes);
+    done_ += count;
+    left_ -= count;
+    if (left_ > 0) return;
+    raw_.expect_end();
+    if (state_.next != end_ || std::ranges::any_of(state_.x, [](u32 x) { return x != kLowest; }))
+      fail_corrupt("words left over");
+  }
+
+  static constexpr size_t kRoom = 64;  // for vectors before and behind the codes
+  const Slots& slots_;
   size_t done_ = 0, left_;
-  std::array<u8, 256> table_of_{};
-  Buffer<u32> slots_;
-  Writer raw_bytes_;
   BitReader raw_;
+  ByteView bytes_;  // of the words
   Buffer<u16> words_;
   const u16* end_ = nullptr;
   State state_{};
+};
+
+template <class I>
+class Source final : public CodeSource<I> {
+ public:
+  Source(Reader& in, size_t count) : left_(count), rest_(ByteView()) {
+    if (count == 0) return;
+    slots_.emplace(in.take_section());
+    rest_ = Reader(in.rest());
+  }
+  void next(std::span<I> codes, const u8* contexts) override {
+    if (codes.empty()) return;
+    if (!segment_) segment(left_);
+    segment_->next(codes, contexts);
+  }
+  CodeSource<I>* segment(size_t count) override {
+    segment_.emplace(*slots_, rest_, count);
+    left_ -= count;
+    if (left_ == 0) rest_.expect_end();
+    return &*segment_;
+  }
+
+ private:
+  size_t left_;  // codes in segments behind this one
+  std::optional<Slots> slots_;
+  Reader rest_;
+  std::optional<SegmentSource<I>> segment_;
 };
 
 }  // namespace

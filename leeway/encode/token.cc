@@ -272,38 +272,53 @@ I code_of(u8 token, BitReader& raw) {
   return unzigzag(std::make_unsigned_t<I>(kTable.top[token] | raw.get(low)));
 }
 
-// All at once, then one by one what that was wrong for.
+// Whole blocks: all at once, then one by one what that was wrong for.
 template <class I>
-void to_tokens(std::span<const I> codes, std::span<u8> tokens, BitWriter& raw) {
+void blocks_to_tokens(const I* codes, size_t count, u8* tokens, BitWriter& raw) {
   std::array<u8, kMostCodes / kBlock> large;
-  for (size_t first = 0; first < codes.size(); first += kMostCodes) {
-    const size_t count = std::min(kMostCodes, codes.size() - first);
-    to_direct(codes.data() + first, count, tokens.data() + first, large.data());
-    for (size_t i = 0; i < count; i += kBlock) {
-      const size_t end = std::min(count, i + kBlock);
-      const bool whole = end == i + kBlock;
-      if (whole && !large[i / kBlock]) continue;
-      to_tokens_of_any_size(codes.subspan(first + i, end - i), tokens.data() + first + i, raw);
-    }
+  to_direct(codes, count, tokens, large.data());
+  for (size_t i = 0; i < count; i += kBlock)
+    if (large[i / kBlock])
+      to_tokens_of_any_size(std::span<const I>(codes + i, kBlock), tokens + i, raw);
+}
+template <class I>
+void blocks_from_tokens(const u8* tokens, size_t count, BitReader& raw, I* codes) {
+  std::array<u8, kMostCodes / kBlock> large;
+  from_direct(tokens, count, codes, large.data());
+  for (size_t i = 0; i < count; i += kBlock) {
+    if (!large[i / kBlock] || from_few(tokens + i, raw, codes + i)) continue;
+    BitReader local = raw;  // in registers
+    for (size_t k = i; k < i + kBlock; ++k) codes[k] = code_of<I>(tokens[k], local);
+    raw = local;
   }
 }
 
+// The last block is filled up with zeros, which have no raw bits.
+template <class I>
+void to_tokens(std::span<const I> codes, std::span<u8> tokens, BitWriter& raw) {
+  const size_t whole = codes.size() / kBlock * kBlock, rest = codes.size() - whole;
+  for (size_t first = 0; first < whole; first += kMostCodes)
+    blocks_to_tokens(codes.data() + first, std::min(kMostCodes, whole - first),
+                     tokens.data() + first, raw);
+  if (rest == 0) return;
+  std::array<I, kBlock> last{};
+  std::array<u8, kBlock> last_tokens;
+  std::copy_n(codes.data() + whole, rest, last.data());
+  blocks_to_tokens(last.data(), kBlock, last_tokens.data(), raw);
+  std::copy_n(last_tokens.data(), rest, tokens.data() + whole);
+}
 template <class I>
 void from_tokens(std::span<const u8> tokens, BitReader& raw, std::span<I> codes) {
-  std::array<u8, kMostCodes / kBlock> large;
-  for (size_t first = 0; first < tokens.size(); first += kMostCodes) {
-    const size_t count = std::min(kMostCodes, tokens.size() - first);
-    from_direct(tokens.data() + first, count, codes.data() + first, large.data());
-    for (size_t i = 0; i < count; i += kBlock) {
-      const size_t end = std::min(count, i + kBlock);
-      const bool whole = end == i + kBlock;
-      if (whole && !large[i / kBlock]) continue;
-      if (whole && from_few(tokens.data() + first + i, raw, codes.data() + first + i)) continue;
-      BitReader local = raw;  // in registers
-      for (size_t k = first + i; k < first + end; ++k) codes[k] = code_of<I>(tokens[k], local);
-      raw = local;
-    }
-  }
+  const size_t whole = tokens.size() / kBlock * kBlock, rest = tokens.size() - whole;
+  for (size_t first = 0; first < whole; first += kMostCodes)
+    blocks_from_tokens(tokens.data() + first, std::min(kMostCodes, whole - first), raw,
+                       codes.data() + first);
+  if (rest == 0) return;
+  std::array<u8, kBlock> last{};
+  std::array<I, kBlock> last_codes;
+  std::copy_n(tokens.data() + whole, rest, last.data());
+  blocks_from_tokens(last.data(), kBlock, raw, last_codes.data());
+  std::copy_n(last_codes.data(), rest, codes.data() + whole);
 }
 
 }  // namespace

@@ -79,10 +79,10 @@ class ChunkCodec {
                                Writer& out) const = 0;
   // Replaces values by what the recipe would give at this bound.
   virtual void measure(void* values, const Shape& shape, double bound, const Mask& mask) const = 0;
-  // With a last level above 0, a payload with levels may be cut behind those that are wanted, and
-  // only every 2^level-th value along all axes is sure to be there.
-  virtual void decompress(ByteView payload, const Shape& shape, double bound, ValueSink& values,
-                          size_t last_level = 0) const = 0;
+  // With a last level above 0, a payload with levels may be cut behind those that are wanted.
+  // Values that are not wanted may be left out; says whether none are.
+  virtual bool decompress(ByteView payload, const Shape& shape, double bound, ValueSink& values,
+                          const Wanted& wanted = {}) const = 0;
 };
 
 // What chunks without loss use: exact+lorenzo+huffman+zstd.
@@ -185,17 +185,18 @@ class TypedChunkCodec final : public ChunkCodec {
     if (!is_constant(view_of(field.data, shape))) recipe_.measure(field, bound, mask);
   }
 
-  void decompress(ByteView payload, const Shape& shape, double bound, ValueSink& values,
-                  size_t last_level) const override {
+  bool decompress(ByteView payload, const Shape& shape, double bound, ValueSink& values,
+                  const Wanted& wanted) const override {
     const auto size = size_t(shape.size());
     Reader in(payload);
     switch (Payload(in.get<u8>())) {
       case Payload::constant:
         put_constant(in.get<T>(), size, values);
-        return in.expect_end();
+        in.expect_end();
+        return true;
       case Payload::coded:
         check_bound(bound);
-        return recipe_.decompress(in.rest(), bound, shape, values);
+        return recipe_.decompress(in.rest(), bound, shape, values, {0, wanted.box});
       case Payload::tightened: {
         const int halvings = in.get<u8>();
         if (halvings < 1 || halvings > kMostHalvings) fail_corrupt("a bound made too small");
@@ -205,16 +206,18 @@ class TypedChunkCodec final : public ChunkCodec {
       }
       case Payload::narrow:
         check_bound(bound);
-        return recipe_.decompress_narrow(in.rest(), bound, shape, values);
+        recipe_.decompress_narrow(in.rest(), bound, shape, values);
+        return true;
       case Payload::levels:
         check_bound(bound);
         LevelTable::read(in);
-        return recipe_.decompress(in.rest(), bound, shape, values, last_level);
+        return recipe_.decompress(in.rest(), bound, shape, values, wanted);
       case Payload::lossless:
         return lossless_.decompress(in.rest(), 0, shape, values);
       case Payload::stored:
         values.take(in.take(size * sizeof(T)));
-        return in.expect_end();
+        in.expect_end();
+        return true;
     }
     fail_corrupt("unknown kind of chunk");
   }

@@ -116,7 +116,7 @@ void decompress_coarse(const ChunkCodec& codec, const StreamReader& stream, u64 
   if (hash_of(payload.subspan(start)) != entry.hash) fail_corrupt("a chunk's checksum differs");
   const Shape shape = stream.header().chunk_box(ordinal).shape;
   KeptValues target(values);
-  codec.decompress(payload, shape.squeezed(), head.bound, target, last);
+  codec.decompress(payload, shape.squeezed(), head.bound, target, {last, {}});
 }
 
 }  // namespace
@@ -165,15 +165,19 @@ void preview_with(const CodecMaker& maker, const StreamReader& stream, unsigned 
 }
 
 void decompress_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal, bool check,
-                      void* values) {
+                      void* values, const std::optional<Box>& part) {
   const Header& header = stream.header();
   const Shape shape = header.chunk_box(ordinal).shape;
   Bytes storage;
   const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);
   KeptValues kept(values);
-  codec.decompress(chunk.payload, shape.squeezed(), chunk.head.bound, kept);
+  Wanted wanted;
+  if (part) wanted.box = squeezed(*part, shape);
+  const bool complete =
+      codec.decompress(chunk.payload, shape.squeezed(), chunk.head.bound, kept, wanted);
   const size_t bytes = size_t(shape.size()) * size_of(header.dtype);
-  if (check) check_hash(hash_of({static_cast<const u8*>(values), bytes}), chunk.head);
+  // A part of the values has no checksum of its own: that of the payload has to do.
+  if (check && complete) check_hash(hash_of({static_cast<const u8*>(values), bytes}), chunk.head);
 }
 
 namespace {
@@ -216,7 +220,7 @@ DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& st
         place_chunk(*codec, stream, ordinal, options.check_decoded, target, past_caches);
       } else {
         Buffer<u64> values((size_t(box.shape.size()) * value_bytes + 7) / 8);
-        decompress_chunk(*codec, stream, ordinal, options.check_decoded, values.data());
+        decompress_chunk(*codec, stream, ordinal, options.check_decoded, values.data(), in_box);
         const MutableView whole(reinterpret_cast<std::byte*>(values.data()), header.dtype,
                                 box.shape);
         const MutableView part = whole.part(in_box);

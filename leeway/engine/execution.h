@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/engine.h"
@@ -14,9 +15,9 @@ namespace leeway {
 // Appends the frame of one chunk, head and payload.
 FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,
                          u64 ordinal, const View& chunk, Writer& out);
-// The values of one chunk, row-major.
+// The values of one chunk, row-major; if only a part is asked for, others may be left out.
 void decompress_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal, bool check,
-                      void* values);
+                      void* values, const std::optional<Box>& part = {});
 
 // Where several threads may report.
 class Meter {

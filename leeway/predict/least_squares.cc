@@ -22,6 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr size_t kBatch = LeastSquares<float>::kBatch;
 
+// All rows have room behind them: the last vector may reach over the end.
 template <class C>
 void weighted_sum(const C* const* taps, const C* weights, size_t k, const C* guess, C guess_weight,
                   size_t count, C* out) {
@@ -47,16 +48,11 @@ void weighted_sum(const C* const* taps, const C* weights, size_t k, const C* gue
     hn::StoreU(s2, d, out + i + 2 * lanes);
     hn::StoreU(s3, d, out + i + 3 * lanes);
   }
-  for (; i + lanes <= count; i += lanes) {
+  for (; i < count; i += lanes) {
     auto s = hn::Mul(hn::LoadU(d, guess + i), w0);
     for (size_t t = 0; t < k; ++t)
       s = hn::Add(s, hn::Mul(hn::LoadU(d, taps[t] + i), hn::Set(d, weights[t])));
     hn::StoreU(s, d, out + i);
-  }
-  for (; i < count; ++i) {
-    C s = guess[i] * guess_weight;
-    for (size_t t = 0; t < k; ++t) s += taps[t][i] * weights[t];
-    out[i] = s;
   }
 }
 void weighted_sum_f32(const float* const* taps, const float* weights, size_t k, const float* guess,
@@ -240,6 +236,12 @@ void LeastSquares<C>::inherit(const LeastSquares& other) {
   weights_ = other.weights_;
   guess_weight_ = other.guess_weight_;
   ready_ = other.ready_;
+}
+
+template <class C>
+void LeastSquares<C>::settle() {
+  plain_ = {};
+  weighted_ = {};
 }
 
 template <class C>

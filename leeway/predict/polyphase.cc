@@ -1,48 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/predict/polyphase.h"
 
-#include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace leeway {
-namespace {
 
-// Calls f(index) for all rows of an array.
-template <class F>
-void for_each_index_of_row(size_t rank, const Extents& extents, F&& f) {
-  Extents index{};
-  for (;;) {
-    f(std::as_const(index));
-    size_t axis = rank - 1;
-    while (axis > 0 && ++index[axis - 1] == extents[axis - 1]) index[--axis] = 0;
-    if (axis == 0) return;
-  }
-}
-
-// Calls f(offset in the array, even row, odd row) for all rows of what is split.
-template <class F>
-void for_each_pair(const Level& level, size_t rank, const auto& steps, F&& f) {
-  for_each_index_of_row(rank, level.extents, [&](const Extents& index) {
-    u32 odd = 0;
-    std::ptrdiff_t offset = 0;
-    size_t row = 0;
-    for (size_t axis = 0; axis + 1 < rank; ++axis) {
-      odd |= u32(index[axis] & 1) << axis;
-      offset += std::ptrdiff_t(index[axis]) * steps[axis];
-    }
-    const Part& even = *level.find(odd);
-    for (size_t axis = 0; axis + 1 < rank; ++axis) row = row * even.extents[axis] + index[axis] / 2;
-    const bool has_odd = level.extents[rank - 1] > 1;
-    const Part* odd_part = has_odd ? level.find(odd | 1u << (rank - 1)) : nullptr;
-    f(offset, even.first + row * even.pitch,
-      odd_part ? odd_part->first + row * odd_part->pitch : size_t(0));
-  });
-}
-
-}  // namespace
-
-Polyphase::Polyphase(const Shape& shape, u32 active, bool with_levels)
-    : natural_(contiguous_strides(shape, 1)) {
+Polyphase::Polyphase(const Shape& shape, u32 active, bool is_split) {
   std::array<u64, kMaxRank> frozen{};
   size_t frozen_rank = 0;
   for (size_t axis = 0; axis < shape.rank(); ++axis) {
@@ -60,170 +24,129 @@ Polyphase::Polyphase(const Shape& shape, u32 active, bool with_levels)
   }
   slices_ = Shape(std::span<const u64>(frozen).first(frozen_rank));
 
-  const auto add = [&](u32 odd, const Extents& extents) {
-    Part part{odd, rank_, extents, slice_size_ + kPad, extents[rank_ - 1] + 2 * kPad};
+  for (u32 odd = 0; odd < (is_split ? 1u << rank_ : 1u); ++odd) {
+    Part part{odd, rank_, {}, 0, 0};
+    for (size_t axis = 0; axis < rank_; ++axis)
+      part.extents[axis] = !is_split         ? extents_[axis]
+                           : odd >> axis & 1 ? extents_[axis] / 2
+                                             : (extents_[axis] + 1) / 2;
+    if (part.size() == 0) continue;
+    part.first = slice_size_ + kPad;
+    part.pitch = part.length() + 2 * kPad;
     slice_size_ += part.rows() * part.pitch;
-    return part;
-  };
-  Extents extents = extents_;
-  const auto is_split = [&] {
-    return std::any_of(extents.begin(), extents.begin() + std::ptrdiff_t(rank_),
-                       [](size_t extent) { return extent > 1; });
-  };
-  while (with_levels && is_split()) {
-    Level level{extents, {}, {}};
-    for (u32 odd = 1; odd < 1u << rank_; ++odd) {
-      Extents part{};
-      bool empty = false;
-      for (size_t axis = 0; axis < rank_; ++axis) {
-        part[axis] = odd >> axis & 1 ? extents[axis] / 2 : (extents[axis] + 1) / 2;
-        empty = empty || part[axis] == 0;
-      }
-      if (!empty) level.classes.push_back(add(odd, part));
-    }
-    std::ranges::stable_sort(level.classes, {}, [](const Part& p) { return std::popcount(p.odd); });
-    for (size_t axis = 0; axis < rank_; ++axis) extents[axis] = (extents[axis] + 1) / 2;
-    level.grid = add(0, extents);
-    levels_.push_back(std::move(level));
+    parts_[odd] = part;
+    if (odd > 0) classes_.push_back(part);
   }
-  top_ = levels_.empty() ? add(0, extents) : levels_.back().grid;
-}
-
-Polyphase::Steps Polyphase::steps_of(const Part& part) const {
-  Steps steps{};
-  auto step = std::ptrdiff_t(part.pitch);
-  steps[rank_ - 1] = 1;
-  for (size_t axis = rank_ - 1; axis-- > 0; step *= std::ptrdiff_t(part.extents[axis]))
-    steps[axis] = step;
-  return steps;
-}
-Polyphase::Steps Polyphase::steps_of(const Strides& strides) const {
-  Steps steps{};
-  for (size_t axis = 0; axis < rank_; ++axis) steps[axis] = strides[active_[axis]];
-  return steps;
+  std::ranges::stable_sort(classes_, {}, [](const Part& p) { return std::popcount(p.odd); });
 }
 
 template <class F>
-void Polyphase::for_each_slice(const Strides& strides, F&& f) const {
+void Polyphase::for_each_row_of(const Strides& strides, u32 ends, F&& f) const {
+  const u32 parities = is_split() ? 1u << (rank_ - 1) : 1u;
+  const size_t outer = rank_ - 1;
   size_t slice = 0;
-  for_each_outer(slices_, 0, [&](const Index& index) {
-    std::ptrdiff_t offset = 0;
-    for (size_t axis = 0; axis < slices_.rank(); ++axis)
-      offset += std::ptrdiff_t(index[axis]) * strides[frozen_[axis]];
-    f(offset, slice++ * slice_size_);
-  });
-}
-
-template <class F>
-void Polyphase::for_each_flat_row(const Steps& steps, F&& f) const {
-  size_t row = 0;
-  for_each_index_of_row(rank_, extents_, [&](const Extents& index) {
-    std::ptrdiff_t offset = 0;
-    for (size_t axis = 0; axis + 1 < rank_; ++axis)
-      offset += std::ptrdiff_t(index[axis]) * steps[axis];
-    f(offset, top_.first + row++ * top_.pitch);
-  });
-}
-
-template <class T>
-void Polyphase::split_level(const Level& level, const T* from, const Steps& steps, T* slice) const {
-  const auto length = std::ptrdiff_t(level.extents[rank_ - 1]), half = length / 2;
-  const std::ptrdiff_t step = steps[rank_ - 1];
-  for_each_pair(level, rank_, steps, [&](std::ptrdiff_t offset, size_t even, size_t odd) {
-    const T* row = from + offset;
-    T *e = slice + even, *o = slice + odd;
-    if (step == 1)
-      for (std::ptrdiff_t i = 0; i < half; ++i) e[i] = row[2 * i], o[i] = row[2 * i + 1];
-    else
-      for (std::ptrdiff_t i = 0; i < half; ++i)
-        e[i] = row[2 * i * step], o[i] = row[(2 * i + 1) * step];
-    if (length % 2) e[half] = row[(length - 1) * step];
-  });
-}
-
-template <class T>
-void Polyphase::merge_level(const Level& level, const T* slice, T* to, const Steps& steps) const {
-  const auto length = std::ptrdiff_t(level.extents[rank_ - 1]), half = length / 2;
-  const std::ptrdiff_t step = steps[rank_ - 1];
-  for_each_pair(level, rank_, steps, [&](std::ptrdiff_t offset, size_t even, size_t odd) {
-    T* row = to + offset;
-    const T *e = slice + even, *o = slice + odd;
-    if (step == 1)
-      for (std::ptrdiff_t i = 0; i < half; ++i) row[2 * i] = e[i], row[2 * i + 1] = o[i];
-    else
-      for (std::ptrdiff_t i = 0; i < half; ++i)
-        row[2 * i * step] = e[i], row[(2 * i + 1) * step] = o[i];
-    if (length % 2) row[(length - 1) * step] = e[half];
+  for_each_outer(slices_, 0, [&](const Index& position) {
+    for (u32 parity = 0; parity < parities; ++parity) {
+      const Part &even = parts_[parity], &odd = parts_[is_split() ? parity | parities : 0];
+      if (even.pitch == 0) continue;
+      Row row{0, slice + even.first, slice + odd.first, parity == 0, false};
+      for (size_t axis = 0; axis < slices_.rank(); ++axis)
+        row.offset += std::ptrdiff_t(position[axis]) * strides[frozen_[axis]];
+      Strides steps{};
+      for (size_t axis = 0; axis < outer; ++axis) {
+        const std::ptrdiff_t stride = strides[active_[axis]];
+        row.offset += std::ptrdiff_t(parity >> axis & 1) * stride;
+        steps[axis] = is_split() ? 2 * stride : stride;
+      }
+      const auto is_end = [&](size_t axis, size_t index) {
+        return !(parity >> axis & 1) &&
+               ((index == 0 && (ends >> 2 * axis & 1)) ||
+                (index + 1 == even.extents[axis] && (ends >> 2 * axis & 2)));
+      };
+      Extents index{};
+      for (;;) {
+        row.is_end = false;
+        for (size_t axis = 0; ends && axis < outer; ++axis)
+          row.is_end = row.is_end || is_end(axis, index[axis]);
+        f(std::as_const(row));
+        row.even += even.pitch;
+        row.odd += odd.pitch;
+        size_t axis = outer;
+        for (; axis > 0; --axis) {
+          row.offset += steps[axis - 1];
+          if (++index[axis - 1] < even.extents[axis - 1]) break;
+          row.offset -= std::ptrdiff_t(even.extents[axis - 1]) * steps[axis - 1];
+          index[axis - 1] = 0;
+        }
+        if (axis == 0) break;
+      }
+    }
+    slice += slice_size_;
   });
 }
 
 template <class T>
 void Polyphase::split(const T* from, const Strides& strides, T* storage) const {
-  const Steps steps = steps_of(strides);
-  for_each_slice(strides, [&](std::ptrdiff_t offset, size_t at) {
-    T* slice = storage + at;
-    if (levels_.empty()) {
-      for_each_flat_row(steps, [&](std::ptrdiff_t row, size_t to) {
-        const T* values = from + offset + row;
-        for (size_t i = 0; i < extents_[rank_ - 1]; ++i)
-          slice[to + i] = values[std::ptrdiff_t(i) * steps[rank_ - 1]];
-      });
-      return;
-    }
-    split_level(levels_[0], from + offset, steps, slice);
-    for (size_t l = 1; l < levels_.size(); ++l) {
-      const Part& grid = levels_[l - 1].grid;
-      split_level(levels_[l], slice + grid.first, steps_of(grid), slice);
-    }
-  });
-}
-
-template <class T>
-void Polyphase::merge_grid(size_t level, T* slice) const {
-  const Part& grid = levels_[level].grid;
-  merge_level(levels_[level + 1], slice, slice + grid.first, steps_of(grid));
-}
-
-template <class T>
-void Polyphase::scatter_grid(size_t level, const T* storage, T* field) const {
-  const Part& grid = levels_[level].grid;
-  Steps steps = steps_of(natural_);
-  for (std::ptrdiff_t& step : steps) step <<= level + 1;
-  for_each_slice(natural_, [&](std::ptrdiff_t offset, size_t at) {
-    Extents index{};
-    for (size_t row = 0; row < grid.rows(); ++row) {
-      const T* from = storage + at + grid.first + row * grid.pitch;
-      T* to = field + offset;
-      for (size_t axis = 0; axis + 1 < rank_; ++axis)
-        to += std::ptrdiff_t(index[axis]) * steps[axis];
-      for (size_t i = 0; i < grid.length(); ++i) to[std::ptrdiff_t(i) * steps[rank_ - 1]] = from[i];
-      for (size_t axis = rank_ - 1; axis-- > 0 && ++index[axis] == grid.extents[axis];)
-        index[axis] = 0;
-    }
-  });
-}
-
-template <class T>
-void Polyphase::merge(T* storage, T* field) const {
-  const Steps steps = steps_of(natural_);
-  for_each_slice(natural_, [&](std::ptrdiff_t offset, size_t at) {
-    T* slice = storage + at;
-    if (levels_.empty())
-      for_each_flat_row(steps, [&](std::ptrdiff_t row, size_t from) {
-        T* values = field + offset + row;
-        for (size_t i = 0; i < extents_[rank_ - 1]; ++i)
-          values[std::ptrdiff_t(i) * steps[rank_ - 1]] = slice[from + i];
-      });
+  const auto length = std::ptrdiff_t(extents_[rank_ - 1]), half = is_split() ? length / 2 : 0;
+  const std::ptrdiff_t step = strides[active_[rank_ - 1]];
+  for_each_row_of(strides, 0, [&](const Row& at) {
+    const T* row = from + at.offset;
+    T *e = storage + at.even, *o = storage + at.odd;
+    if (!is_split())
+      for (std::ptrdiff_t i = 0; i < length; ++i) e[i] = row[i * step];
+    else if (step == 1)
+      for (std::ptrdiff_t i = 0; i < half; ++i) e[i] = row[2 * i], o[i] = row[2 * i + 1];
     else
-      merge_level(levels_[0], slice, field + offset, steps);
+      for (std::ptrdiff_t i = 0; i < half; ++i)
+        e[i] = row[2 * i * step], o[i] = row[(2 * i + 1) * step];
+    if (is_split() && length % 2) e[half] = row[(length - 1) * step];
   });
 }
 
-#define LEEWAY_POLYPHASE(T)                                           \
-  template void Polyphase::split(const T*, const Strides&, T*) const; \
-  template void Polyphase::merge(T*, T*) const;                       \
-  template void Polyphase::scatter_grid(size_t, const T*, T*) const;  \
-  template void Polyphase::merge_grid(size_t, T*) const;
+template <class T>
+void Polyphase::split_known(const T* from, const Strides& strides, u32 ends, T* storage) const {
+  if (!is_split()) return;
+  const auto length = std::ptrdiff_t(extents_[rank_ - 1]), half = length / 2;
+  const std::ptrdiff_t step = strides[active_[rank_ - 1]];
+  const u32 row_ends = ends >> 2 * (rank_ - 1);
+  for_each_row_of(strides, ends, [&](const Row& at) {
+    const T* row = from + at.offset;
+    T *e = storage + at.even, *o = storage + at.odd;
+    if (at.is_grid || at.is_end) {
+      if (step == 1)
+        for (std::ptrdiff_t i = 0; i < length - half; ++i) e[i] = row[2 * i];
+      else
+        for (std::ptrdiff_t i = 0; i < length - half; ++i) e[i] = row[2 * i * step];
+    }
+    if (at.is_end)
+      for (std::ptrdiff_t i = 0; i < half; ++i) o[i] = row[(2 * i + 1) * step];
+    if (row_ends & 1) e[0] = row[0];
+    if (row_ends & 2) e[half] = row[2 * half * step];
+  });
+}
+
+template <class T>
+void Polyphase::merge(const T* storage, T* to, const Strides& strides) const {
+  const auto length = std::ptrdiff_t(extents_[rank_ - 1]), half = is_split() ? length / 2 : 0;
+  const std::ptrdiff_t step = strides[active_[rank_ - 1]];
+  for_each_row_of(strides, 0, [&](const Row& at) {
+    T* row = to + at.offset;
+    const T *e = storage + at.even, *o = storage + at.odd;
+    if (!is_split())
+      for (std::ptrdiff_t i = 0; i < length; ++i) row[i * step] = e[i];
+    else if (step == 1)
+      for (std::ptrdiff_t i = 0; i < half; ++i) row[2 * i] = e[i], row[2 * i + 1] = o[i];
+    else
+      for (std::ptrdiff_t i = 0; i < half; ++i)
+        row[2 * i * step] = e[i], row[(2 * i + 1) * step] = o[i];
+    if (is_split() && length % 2) row[(length - 1) * step] = e[half];
+  });
+}
+
+#define LEEWAY_POLYPHASE(T)                                                      \
+  template void Polyphase::split(const T*, const Strides&, T*) const;            \
+  template void Polyphase::split_known(const T*, const Strides&, u32, T*) const; \
+  template void Polyphase::merge(const T*, T*, const Strides&) const;
 LEEWAY_POLYPHASE(float)
 LEEWAY_POLYPHASE(double)
 LEEWAY_POLYPHASE(f16)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Polyphase: values put apart by level and parity, so that neighbours at any stride lie side by
-// side (pyramid.md, "Order").
+// Polyphase: values put apart by parity, so that neighbours at distance 2 lie side by side
+// (pyramid.md, "Order").
 //
 // Some axes are active, the others frozen: every position on the frozen axes is a slice of its own.
-// Level 1 splits a slice into classes by which of its coordinates are odd; the class without odd
-// ones is the grid of the next level, and so on until one value is left. Rows of a class have
-// kPad values of room on both sides.
+// A slice is split into classes by which of its coordinates are odd; the class without odd ones is
+// the grid, which the next coarser level makes. Rows of a class have kPad values of room on both
+// sides.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "leeway/core/buffer.h"
+#include "leeway/core/export.h"
 #include "leeway/core/field.h"
 
 namespace leeway {
@@ -39,68 +40,52 @@ struct Part {
   size_t size() const { return rows() * length(); }
 };
 
-struct Level {
-  Extents extents{};          // of what is split
-  Part grid;                  // the points without odd coordinates
-  std::vector<Part> classes;  // the others, by number of odd coordinates, then by `odd`
-
-  // The part with these odd coordinates; null if it has no points.
-  const Part* find(u32 odd) const {
-    if (odd == 0) return &grid;
-    const auto found = std::ranges::find(classes, odd, &Part::odd);
-    return found == classes.end() ? nullptr : &*found;
-  }
-};
-
-class Polyphase {
+class LEEWAY_EXPORT Polyphase {
  public:
-  // Bit k of `active` stands for axis k of the shape; at least one, at most kMaxActive of them. The
-  // last active axis is along rows. Without levels, a slice is a single grid.
-  Polyphase(const Shape& shape, u32 active, bool with_levels);
+  // Bit k of `active` stands for axis k of the shape; at most kMaxActive of them. The last active
+  // axis is along rows. If it is not split, a slice is all grid.
+  Polyphase(const Shape& shape, u32 active, bool is_split);
 
   size_t rank() const { return rank_; }
-  const std::vector<Level>& levels() const { return levels_; }  // finest first
-  const Part& top() const { return top_; }                      // what the last level leaves
-  const Shape& slices() const { return slices_; }               // the frozen axes
+  const Part& grid() const { return *find(0); }
+  // Those with points but the grid, by number of odd coordinates, then by `odd`.
+  const std::vector<Part>& classes() const { return classes_; }
+  bool is_split() const { return !classes_.empty(); }
+  // The part with these odd coordinates; null if it has no points.
+  const Part* find(u32 odd) const { return parts_[odd].pitch > 0 ? &parts_[odd] : nullptr; }
+  const Shape& slices() const { return slices_; }  // the frozen axes
   size_t slice_size() const { return slice_size_; }
   size_t size() const { return slice_size_ * size_t(slices_.size()); }
 
-  // An array to all slices, and back to one in natural order. Strides are in values.
+  // An array to all slices, and back. Strides are in values.
   template <class T>
   void split(const T* from, const Strides& strides, T* storage) const;
+  // The same, but only the grid and rows and ends of rows at the ends of axes: `ends` has two bits
+  // for each active axis, the lower end first. Others may be left out.
   template <class T>
-  void merge(T* storage, T* field) const;
-  const Strides& natural_strides() const { return natural_; }
-  // The grid of one level to the places of its values in an array in natural order.
+  void split_known(const T* from, const Strides& strides, u32 ends, T* storage) const;
   template <class T>
-  void scatter_grid(size_t level, const T* storage, T* field) const;
-  // The grid of one level from the classes and the grid of the next one, in one slice.
-  template <class T>
-  void merge_grid(size_t level, T* slice) const;
+  void merge(const T* storage, T* to, const Strides& strides) const;
 
  private:
-  using Steps = std::array<std::ptrdiff_t, kMaxActive>;  // of the active axes
-  template <class T>
-  void split_level(const Level& level, const T* from, const Steps& steps, T* slice) const;
-  template <class T>
-  void merge_level(const Level& level, const T* slice, T* to, const Steps& steps) const;
-  Steps steps_of(const Part& part) const;
-  Steps steps_of(const Strides& strides) const;
-  // Calls f(offset in an array, offset in the storage) for all slices.
+  // A row of the array.
+  struct Row {
+    std::ptrdiff_t offset;  // in the array
+    size_t even, odd;       // where its values are in the storage
+    bool is_grid;           // whether its even values are
+    bool is_end;            // whether it lies at one of the ends asked for
+  };
+  // By class, in order.
   template <class F>
-  void for_each_slice(const Strides& strides, F&& f) const;
-  // Calls f(offset in an array, offset in the slice) for all rows of a slice without levels.
-  template <class F>
-  void for_each_flat_row(const Steps& steps, F&& f) const;
+  void for_each_row_of(const Strides& strides, u32 ends, F&& f) const;
 
-  Strides natural_{};
   Shape slices_;
   size_t rank_ = 0;
   std::array<u8, kMaxActive> active_{};  // axes of the array
   std::array<u8, kMaxRank> frozen_{};
-  Extents extents_{};  // of the active axes
-  std::vector<Level> levels_;
-  Part top_;
+  Extents extents_{};                                  // of the active axes
+  std::array<Part, size_t(1) << kMaxActive> parts_{};  // by `odd`
+  std::vector<Part> classes_;
   size_t slice_size_ = 0;
 };
 

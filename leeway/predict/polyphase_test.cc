@@ -15,27 +15,35 @@ void for_each_layout(F&& f) {
     for (u32 active = 0; active < 1u << shape.rank(); ++active) {
       if (shape.rank() > 0 && active == 0) continue;
       if (size_t(std::popcount(active)) > kMaxActive) continue;
-      for (const bool with_levels : {true, false}) f(shape, Polyphase(shape, active, with_levels));
+      for (const bool is_split : {true, false})
+        f(shape, active, Polyphase(shape, active, is_split));
     }
   }
 }
 
+std::vector<i32> numbers(const Shape& shape) {
+  std::vector<i32> values(size_t(shape.size()));
+  std::iota(values.begin(), values.end(), 0);
+  return values;
+}
+
 TEST(Polyphase, ComesBack) {
-  for_each_layout([](const Shape& shape, const Polyphase& layout) {
-    std::vector<i32> values(size_t(shape.size())), storage(layout.size(), -1), back(values.size());
-    std::iota(values.begin(), values.end(), 0);
-    layout.split(values.data(), layout.natural_strides(), storage.data());
-    layout.merge(storage.data(), back.data());
+  for_each_layout([](const Shape& shape, u32, const Polyphase& layout) {
+    const auto values = numbers(shape);
+    const Strides strides = contiguous_strides(shape, 1);
+    std::vector<i32> storage(layout.size(), -1), back(values.size());
+    layout.split(values.data(), strides, storage.data());
+    layout.merge(storage.data(), back.data(), strides);
     ASSERT_EQ(values, back) << to_string(shape);
   });
 }
 
-// Every value is in exactly one place: the top or a class; grids are copies.
+// Every value is in exactly one place, by the parity of its coordinates.
 TEST(Polyphase, PartsHoldEveryValueOnce) {
-  for_each_layout([](const Shape& shape, const Polyphase& layout) {
-    std::vector<i32> values(size_t(shape.size())), storage(layout.size(), -1);
-    std::iota(values.begin(), values.end(), 0);
-    layout.split(values.data(), layout.natural_strides(), storage.data());
+  for_each_layout([](const Shape& shape, u32, const Polyphase& layout) {
+    const auto values = numbers(shape);
+    std::vector<i32> storage(layout.size(), -1);
+    layout.split(values.data(), contiguous_strides(shape, 1), storage.data());
     std::vector<int> seen(values.size());
     const auto count = [&](size_t slice, const Part& part) {
       for (size_t row = 0; row < part.rows(); ++row)
@@ -43,31 +51,39 @@ TEST(Polyphase, PartsHoldEveryValueOnce) {
           ++seen.at(size_t(storage[slice + part.first + row * part.pitch + x]));
     };
     for (size_t slice = 0; slice < layout.size(); slice += layout.slice_size()) {
-      count(slice, layout.top());
-      for (const Level& level : layout.levels())
-        for (const Part& part : level.classes) count(slice, part);
+      count(slice, layout.grid());
+      for (const Part& part : layout.classes()) count(slice, part);
     }
     for (const int n : seen) ASSERT_EQ(n, 1) << to_string(shape);
   });
 }
 
-TEST(Polyphase, GridsAreMergedFromTheLevelBelow) {
-  const Shape shape{13, 10, 17};
-  const Polyphase layout(shape, 7, true);
-  std::vector<float> values(size_t(shape.size())), storage(layout.size());
-  std::iota(values.begin(), values.end(), 0.0f);
-  layout.split(values.data(), layout.natural_strides(), storage.data());
-  const auto before = storage;
-  for (size_t l = layout.levels().size() - 1; l-- > 0;) {
-    const Part& grid = layout.levels()[l].grid;
-    std::fill_n(storage.begin() + std::ptrdiff_t(grid.first), grid.rows() * grid.pitch - 2 * kPad,
-                -1.0f);
-    layout.merge_grid(l, storage.data());
-    for (size_t row = 0; row < grid.rows(); ++row)
-      for (size_t x = 0; x < grid.length(); ++x)
-        ASSERT_EQ(storage[grid.first + row * grid.pitch + x],
-                  before[grid.first + row * grid.pitch + x]);
-  }
+// What a decoder needs of an array that is known in part: the grid, and the ends asked for.
+TEST(Polyphase, KnownValuesComeAlone) {
+  for_each_layout([](const Shape& shape, u32 active, const Polyphase& layout) {
+    if (!layout.is_split()) return;
+    const auto values = numbers(shape);
+    const Strides strides = contiguous_strides(shape, 1);
+    for (const u32 ends : {0u, 0x5u, 0xau, 0x99u, 0xffu}) {
+      std::vector<i32> storage(layout.size(), -1), back(values.size());
+      layout.split_known(values.data(), strides, ends, storage.data());
+      layout.merge(storage.data(), back.data(), strides);
+      size_t i = 0;
+      for_each_outer(shape, 0, [&](const Index& index) {
+        bool is_known = false, is_grid = true;
+        for (size_t axis = 0, k = 0; axis < shape.rank(); ++axis) {
+          if (!(active >> axis & 1)) continue;
+          is_grid = is_grid && index[axis] % 2 == 0;
+          // A higher end on a cut has an even coordinate.
+          is_known = is_known || (index[axis] == 0 && (ends >> 2 * k & 1)) ||
+                     (index[axis] + 1 == shape[axis] && shape[axis] % 2 && (ends >> 2 * k & 2));
+          ++k;
+        }
+        if (is_known || is_grid) ASSERT_EQ(back[i], values[i]) << to_string(shape);
+        ++i;
+      });
+    }
+  });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "leeway/predict/stencil.h"
@@ -82,13 +83,12 @@ HWY_INLINE void store_float(D d, V value, float* to) {
   }
 }
 
-// Calls f(d, i) for all vectors of a row; the last one may be shorter.
+// Calls f(d, i) for all vectors of a row. Rows have room behind them: the last one may reach over
+// the end.
 template <class C, class F>
 HWY_INLINE void for_each_vector(size_t count, F&& f) {
   const hn::ScalableTag<C> d;
-  size_t i = 0;
-  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) f(d, i);
-  for (; i < count; ++i) f(hn::CappedTag<C, 1>(), i);
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) f(d, i);
 }
 
 template <class C>
@@ -150,8 +150,7 @@ void blend_f64(const RowInput<double>& in, size_t axes, double* predicted, float
   blend(in, axes, predicted, activity);
 }
 
-// The error to expect, in steps, but at least 2^-7, and its class in half octaves. Rows have room
-// behind them, so that the last vector may reach over the end.
+// The error to expect, in steps, but at least 2^-7, and its class in half octaves.
 void expect(const Known& known, const Expected& weights, const float* HWY_RESTRICT activity,
             size_t count, u32 first, float* HWY_RESTRICT expected, u8* HWY_RESTRICT contexts) {
 #if HWY_TARGET == HWY_SCALAR
@@ -219,6 +218,7 @@ constexpr size_t kGroup = LeastSquares<float>::kSampleGroup;
 constexpr size_t kLearnedLevels = 3;
 constexpr u32 kTopContexts = 192;
 
+constexpr i32 kUsualTile = 19;
 constexpr size_t kSizesEvery = 16;  // of so many groups of values, one is learned from
 
 // The error to expect, in steps, from the activity, the mean of the near sizes, the mean of those
@@ -230,83 +230,101 @@ struct Expectation {
 
 template <class C>
 struct Learner {
-  std::vector<Tap> taps;
   LeastSquares<C> squares;
   size_t rows = 0;
 };
 
+// What is learned about the classes of a level.
 template <class C>
-class Walk {
- public:
-  Walk(const Pyramid& pyramid, const Polyphase& layout, double step, C* numbers,
-       PyramidRows<C>& rows)
-      : pyramid_(pyramid),
-        layout_(layout),
-        rank_(layout.rank()),
-        step_(step),
-        rows_(rows),
-        numbers_(numbers),
-        sizes_(layout.size() + 16),
-        learners_((layout.levels().size() + 2) << kMaxActive) {
-    std::fill(sizes_.begin(), sizes_.end(), u8(0));
-    expectations_.resize(learners_.size());
+struct Memory {
+  std::array<std::optional<Learner<C>>, size_t(1) << kMaxActive> learners;
+  std::array<std::optional<Expectation>, size_t(1) << kMaxActive> expectations;
+  void settle() {
+    for (auto& learner : learners)
+      if (learner) learner->squares.settle();
+    for (auto& expectation : expectations)
+      if (expectation) expectation->squares.settle();
   }
+};
 
-  // Down to level `last`, and the grid that it makes.
-  void run(size_t last) {
-    const size_t levels = layout_.levels().size();
-    for_each_outer(layout_.slices(), 0, [&](const Index& index) {
+template <class C>
+class Walk final : public PyramidWalk<C> {
+ public:
+  Walk(const Pyramid& pyramid, const Tiles& tiles, double step)
+      : pyramid_(pyramid), step_size_(step), memories_(tiles.memories) {}
+
+  void walk(const TileStep& step, const Polyphase& layout, C* numbers, u8* sizes,
+            PyramidRows<C>& rows) override {
+    step_ = &step;
+    layout_ = &layout;
+    rank_ = layout.rank();
+    rows_ = &rows;
+    numbers_ = numbers;
+    sizes_ = sizes;
+    inverse_ = C(1 / (step_size_ * pyramid_.tightening(step.level)));
+    Memory<C> of_top;
+    if (!step.is_top && !memories_[step.memory])
+      memories_[step.memory] = std::make_unique<Memory<C>>();
+    memory_ = step.is_top ? &of_top : memories_[step.memory].get();
+    coarser_ = step.coarser ? memories_[*step.coarser].get() : nullptr;
+    slice_ = 0;
+    for_each_outer(layout.slices(), 0, [&](const Index& index) {
       index_ = index;
-      begin_level(levels > 0 ? levels - 1 : 0);
-      walk_part(levels, layout_.top());
-      for (size_t l = levels; l-- > last;) {
-        begin_level(l);
-        for (const Part& part : layout_.levels()[l].classes) walk_part(l, part);
-        if (l == 0) break;
-        rows_.end_level(l, slice_);
-        layout_.merge_grid(l - 1, sizes_.data() + slice_);
-        const Part& grid = layout_.levels()[l - 1].grid;
+      const Part& grid = layout.grid();
+      if (step.is_top)
+        walk_part(grid);
+      else
         for (size_t row = 0; row < grid.rows(); ++row) pad(grid, row);
-      }
-      slice_ += layout_.slice_size();
+      for (const Part& part : layout.classes()) walk_part(part);
+      slice_ += layout.slice_size();
     });
+    if (!step.is_tile) return;
+    if (step.level > 0)
+      memory_->settle();
+    else
+      memories_[step.memory].reset();
   }
 
  private:
-  void begin_level(size_t level) {
-    rows_.begin_level(level);
-    inverse_ = C(1 / (step_ * pyramid_.tightening(level)));
-  }
+  size_t level() const { return step_->level + pyramid_.first_level; }
 
-  void walk_part(size_t level, const Part& part) {
-    Learner<C>* learner = learner_for(level, part);
-    auto& expectation = expectations_[level << kMaxActive | part.odd];
-    if (!expectation) expectation.emplace();
-    find_sides(level, part);
-    Extents index{};
+  void walk_part(const Part& part) {
+    Learner<C>* learner = learner_for(part);
+    Expectation& expectation = expectation_for(part);
+    find_sides(part);
+    // Points on cuts are known, and stand at ends of axes where coordinates are even.
+    Extents begin{}, end = part.extents, index{};
+    for (size_t axis = 0; axis < rank_; ++axis) {
+      if (part.odd >> axis & 1) continue;
+      begin[axis] += step_->low[axis];
+      end[axis] -= step_->high[axis];
+    }
     for (size_t row = 0;; ++row) {
-      for (size_t x = 0; x < part.length(); x += kMostCodes) {
-        const size_t count = std::min(kMostCodes, part.length() - x);
+      bool is_inside = true;
+      for (size_t axis = 0; axis + 1 < rank_; ++axis)
+        is_inside = is_inside && index[axis] >= begin[axis] && index[axis] < end[axis];
+      for (size_t x = begin[rank_ - 1]; is_inside && x < end[rank_ - 1]; x += kMostCodes) {
+        const size_t count = std::min(kMostCodes, end[rank_ - 1] - x);
         const size_t at = place(part, row) + x;
-        known_ = {};
+        known_.near = known_.all = 0;
         const size_t axes = guess_row(part, index, row, x, count);
         find_known(part, index, at);
         const u32 first =
-            axes == 0 ? kTopContexts : u32(32 * (std::min<size_t>(level, 2) * 2 + (axes > 1)));
+            axes == 0 ? kTopContexts : u32(32 * (std::min<size_t>(level(), 2) * 2 + (axes > 1)));
         HWY_DYNAMIC_DISPATCH(expect)
-        (known_, weights_for(*expectation), activity_.data(), count, first, expected_.data(),
+        (known_, weights_for(expectation), activity_.data(), count, first, expected_.data(),
          contexts_.data());
         const C* predicted = guess_.data();
         if (learner) {
-          find_taps(*learner, index, x);
+          find_taps(index, x);
           if (learner->squares.is_ready()) {
             learner->squares.apply(taps_.data(), guess_.data(), count, predicted_.data());
             predicted = predicted_.data();
           }
         }
-        rows_.row(at, count, predicted, contexts_.data(), sizes_.data() + at);
+        rows_->row(at, count, predicted, contexts_.data(), sizes_ + at);
         if (learner) learn(*learner, predicted, numbers_ + at, count);
-        learn_sizes(*expectation, sizes_.data() + at, count);
+        learn_sizes(expectation, sizes_ + at, count);
       }
       pad(part, row);
       size_t axis = rank_ - 1;
@@ -316,11 +334,11 @@ class Walk {
   }
 
   // What the points of a class are interpolated from, axis by axis.
-  void find_sides(size_t level, const Part& part) {
+  void find_sides(const Part& part) {
     sides_count_ = 0;
     for (size_t axis = 0; axis < rank_; ++axis) {
       if (!(part.odd >> axis & 1)) continue;
-      const Part& side = *layout_.levels()[level].find(part.odd ^ (1u << axis));
+      const Part& side = *layout_->find(part.odd ^ (1u << axis));
       size_t stride = side.pitch;
       for (size_t k = axis + 1; k + 1 < rank_; ++k) stride *= side.extents[k];
       sides_[sides_count_++] = {axis, &side, stride};
@@ -335,7 +353,9 @@ class Walk {
       std::fill_n(activity_.data(), count, 0.0f);
       return 0;
     }
-    RowInput<C> in{{}, count, inverse_};
+    RowInput<C> in;
+    in.count = count;
+    in.inverse = inverse_;
     size_t axes = 0, ghosts = 0;
     for (size_t s = 0; s < sides_count_; ++s) {
       const auto& [axis, part, stride] = sides_[s];
@@ -344,8 +364,8 @@ class Walk {
         const size_t at = place(side, row) + x;
         const C* b = numbers_ + at;
         in.axes[axes++] = {b - 1, b, b + 1, b + 2};
-        known_.sizes[known_.all++] = sizes_.data() + at;
-        known_.sizes[known_.all++] = sizes_.data() + at + 1;
+        known_.sizes[known_.all++] = sizes_ + at;
+        known_.sizes[known_.all++] = sizes_ + at + 1;
         continue;
       }
       const auto j = std::ptrdiff_t(index[axis]), n = std::ptrdiff_t(side.extents[axis]);
@@ -366,8 +386,8 @@ class Walk {
       if (!a) a = ghost(b, c == b ? nullptr : c, d);
       if (!d) d = ghost(c, b, a);
       in.axes[axes++] = {a, b, c, d};
-      known_.sizes[known_.all++] = sizes_.data() + here;
-      if (j + 1 < n) known_.sizes[known_.all++] = sizes_.data() + here + stride;
+      known_.sizes[known_.all++] = sizes_ + here;
+      if (j + 1 < n) known_.sizes[known_.all++] = sizes_ + here + stride;
     }
     blend(in, axes, guess_.data(), activity_.data());
     known_.near = known_.all;
@@ -376,12 +396,12 @@ class Walk {
 
   // As Lorenzo does, along the frozen axes.
   void guess_from_slices(size_t at, size_t count) {
-    const size_t frozen = layout_.slices().rank();
+    const size_t frozen = layout_->slices().rank();
     std::fill_n(guess_.data(), count, C(0));
     for (u32 set = 1; set < 1u << frozen; ++set) {
-      size_t back = 0, stride = layout_.slice_size();
+      size_t back = 0, stride = layout_->slice_size();
       bool inside = true;
-      for (size_t axis = frozen; axis-- > 0; stride *= size_t(layout_.slices()[axis])) {
+      for (size_t axis = frozen; axis-- > 0; stride *= size_t(layout_->slices()[axis])) {
         if (!(set >> axis & 1)) continue;
         back += stride;
         inside = inside && index_[axis] > 0;
@@ -395,16 +415,16 @@ class Walk {
 
   // Sizes of codes known in rows and slices before; near ones count twice.
   void find_known(const Part& part, const Extents& index, size_t at) {
-    const u8* sizes = sizes_.data() + at;
+    const u8* sizes = sizes_ + at;
     size_t stride = part.pitch;
     for (size_t axis = rank_ - 1; axis-- > 0; stride *= part.extents[axis]) {
       if (index[axis] == 0) continue;
       for (const std::ptrdiff_t x : {0, 0, -1, 1})
         known_.sizes[known_.all++] = sizes - std::ptrdiff_t(stride) + x;
     }
-    stride = layout_.slice_size();
-    for (size_t axis = layout_.slices().rank(); axis-- > 0;
-         stride *= size_t(layout_.slices()[axis])) {
+    stride = layout_->slice_size();
+    for (size_t axis = layout_->slices().rank(); axis-- > 0;
+         stride *= size_t(layout_->slices()[axis])) {
       if (index_[axis] == 0 || known_.all + 3 > kMostKnown) continue;
       known_.sizes[known_.all++] = sizes - stride;
       known_.sizes[known_.all++] = sizes - stride;
@@ -446,44 +466,68 @@ class Walk {
     }
   }
 
-  Learner<C>* learner_for(size_t level, const Part& part) {
-    const bool flat = layout_.levels().empty();
+  Expectation& expectation_for(const Part& part) {
+    std::optional<Expectation>& expectation = memory_->expectations[part.odd];
+    if (!expectation) {
+      expectation.emplace();
+      if (coarser_ && coarser_->expectations[part.odd])
+        expectation->squares.inherit(coarser_->expectations[part.odd]->squares);
+    }
+    return *expectation;
+  }
+
+  // Leaves in near_ where its taps are; null if it has none.
+  Learner<C>* learner_for(const Part& part) {
+    const bool flat = !layout_->is_split();
     if (pyramid_.params.taps == 0 || part.length() < kGroup || (part.odd == 0 && !flat) ||
-        level + pyramid_.first_level >= kLearnedLevels)
+        level() >= kLearnedLevels)
       return nullptr;
-    std::optional<Learner<C>>& learner = learners_[level << kMaxActive | part.odd];
+    near_ = &taps_of(part);
+    const size_t count = near_->size();
+    if (count == 0) return nullptr;
+    for (size_t k = 0; k < count; ++k) holders_[k] = layout_->find((*near_)[k].odd);
+    std::optional<Learner<C>>& learner = memory_->learners[part.odd];
     if (!learner) {
-      std::vector<Tap> taps = taps_near(layout_, level, part, size_t(pyramid_.params.taps));
-      const size_t count = taps.size();
-      if (count == 0) return nullptr;
-      learner.emplace(Learner<C>{std::move(taps), LeastSquares<C>(count)});
-      const auto& coarser = learners_[(level + 1) << kMaxActive | part.odd];
-      if (coarser && coarser->taps.size() == count) learner->squares.inherit(coarser->squares);
+      learner.emplace(Learner<C>{LeastSquares<C>(count)});
+      if (coarser_)
+        if (const auto& before = coarser_->learners[part.odd];
+            before && before->squares.taps() == count)
+          learner->squares.inherit(before->squares);
     }
     return &*learner;
   }
 
+  // They depend on which axes there are and which classes have points, not on the extents.
+  const std::vector<Tap>& taps_of(const Part& part) {
+    u64 key = layout_->slices().rank() << 8 | rank_ << 4 | part.odd;
+    for (const Part& other : layout_->classes()) key |= u64(1) << (16 + other.odd);
+    const auto [found, is_new] = taps_of_class_.try_emplace(key);
+    if (is_new) found->second = taps_near(*layout_, part, size_t(pyramid_.params.taps));
+    return found->second;
+  }
+
   // The rows of the taps; where there are none, the guess itself.
-  void find_taps(const Learner<C>& learner, const Extents& index, size_t x) {
-    for (size_t k = 0; k < learner.taps.size(); ++k) {
-      const Tap& tap = learner.taps[k];
+  void find_taps(const Extents& index, size_t x) {
+    for (size_t k = 0; k < near_->size(); ++k) {
+      const Tap& tap = (*near_)[k];
+      const Part& holder = *holders_[k];
       bool inside = true;
       std::ptrdiff_t row = 0, back = 0;
       for (size_t axis = 0; axis + 1 < rank_; ++axis) {
         const auto at = std::ptrdiff_t(index[axis]) + tap.shift[axis];
-        const auto extent = std::ptrdiff_t(tap.part->extents[axis]);
+        const auto extent = std::ptrdiff_t(holder.extents[axis]);
         inside = inside && at >= 0 && at < extent;
         row = row * extent + at;
       }
-      for (size_t axis = 0; axis < layout_.slices().rank(); ++axis) {
+      for (size_t axis = 0; axis < layout_->slices().rank(); ++axis) {
         const auto at = std::ptrdiff_t(index_[axis]) + tap.back[axis];
-        const auto extent = std::ptrdiff_t(layout_.slices()[axis]);
+        const auto extent = std::ptrdiff_t(layout_->slices()[axis]);
         inside = inside && at >= 0 && at < extent;
         back = back * extent + tap.back[axis];
       }
-      taps_[k] = inside ? numbers_ + (std::ptrdiff_t(place(*tap.part, 0) + x) +
-                                      row * std::ptrdiff_t(tap.part->pitch) + tap.shift[rank_ - 1] +
-                                      back * std::ptrdiff_t(layout_.slice_size()))
+      taps_[k] = inside ? numbers_ + (std::ptrdiff_t(place(holder, 0) + x) +
+                                      row * std::ptrdiff_t(holder.pitch) + tap.shift[rank_ - 1] +
+                                      back * std::ptrdiff_t(layout_->slice_size()))
                         : guess_.data();
     }
   }
@@ -511,7 +555,7 @@ class Walk {
   // What stands beside a row: its parabola continued.
   void pad(const Part& part, size_t row) {
     C* r = numbers_ + place(part, row);
-    u8* s = sizes_.data() + place(part, row);
+    u8* s = sizes_ + place(part, row);
     const size_t n = part.length();
     r[-1] = n > 2 ? beyond(r[0], r[1], r[2]) : n > 1 ? 2 * r[0] - r[1] : r[0];
     r[n] = n > 2 ? beyond(r[n - 1], r[n - 2], r[n - 3]) : n > 1 ? 2 * r[1] - r[0] : r[0];
@@ -523,19 +567,26 @@ class Walk {
   }
 
   const Pyramid& pyramid_;
-  const Polyphase& layout_;
-  size_t rank_;
-  double step_;
-  PyramidRows<C>& rows_;
-  C* numbers_;        // the values, by the layout
-  Buffer<u8> sizes_;  // of their codes
+  double step_size_;
+  std::vector<std::unique_ptr<Memory<C>>> memories_;
+  std::map<u64, std::vector<Tap>> taps_of_class_;
+  // About the step.
+  const TileStep* step_ = nullptr;
+  const Polyphase* layout_ = nullptr;
+  size_t rank_ = 0;
+  PyramidRows<C>* rows_ = nullptr;
+  C* numbers_ = nullptr;  // the values, by the layout
+  u8* sizes_ = nullptr;   // of their codes
+  Memory<C>*memory_ = nullptr, *coarser_ = nullptr;
   size_t slice_ = 0;  // where it starts
   Index index_{};     // of the slice
   C inverse_ = 1;     // of the level's step
+  const std::vector<Tap>* near_ = nullptr;
+  std::array<const Part*, kMostTaps> holders_;  // of the taps
   // About the row; vector code may write a little behind the end.
-  std::array<C, kMostCodes> guess_, predicted_;
-  std::array<float, kMostCodes + 16> activity_{}, expected_;
-  std::array<u8, kMostCodes + 16> contexts_;
+  std::array<C, kMostCodes + kRowRoom> guess_, predicted_;
+  std::array<float, kMostCodes + kRowRoom> activity_{}, expected_;
+  std::array<u8, kMostCodes + kRowRoom> contexts_;
   Known known_{};
   struct Side {
     size_t axis;
@@ -544,26 +595,22 @@ class Walk {
   };
   std::array<Side, kMaxActive> sides_;
   size_t sides_count_ = 0;
-  std::array<std::array<C, kMostCodes>, 3 * kMaxActive> ghosts_;  // rows outside the array
+  std::array<std::array<C, kMostCodes + kRowRoom>, 3 * kMaxActive>
+      ghosts_;  // rows outside the array
   std::array<const C*, kMostTaps> taps_;
-  std::vector<std::optional<Learner<C>>> learners_;       // by level and class
-  std::vector<std::optional<Expectation>> expectations_;  // the same
 };
 
 }  // namespace
 }  // namespace pyramid
 
 template <class C>
-void Pyramid::walk_rows(const Polyphase& layout, double step, size_t last, C* numbers,
-                        PyramidRows<C>& rows) const {
-  std::make_unique<pyramid::Walk<C>>(*this, layout, step, numbers, rows)->run(last);
+std::unique_ptr<PyramidWalk<C>> Pyramid::make_walk(const Tiles& tiles, double step) const {
+  return std::make_unique<pyramid::Walk<C>>(*this, tiles, step);
 }
-template void Pyramid::walk_rows(const Polyphase&, double, size_t, float*,
-                                 PyramidRows<float>&) const;
-template void Pyramid::walk_rows(const Polyphase&, double, size_t, double*,
-                                 PyramidRows<double>&) const;
+template std::unique_ptr<PyramidWalk<float>> Pyramid::make_walk(const Tiles&, double) const;
+template std::unique_ptr<PyramidWalk<double>> Pyramid::make_walk(const Tiles&, double) const;
 
-Polyphase Pyramid::layout_of(const Shape& shape) const {
+u32 Pyramid::active_axes(const Shape& shape) const {
   u32 active = 0;
   size_t count = 0;
   for (size_t axis = shape.rank(); axis-- > 0;)
@@ -571,9 +618,7 @@ Polyphase Pyramid::layout_of(const Shape& shape) const {
       active |= 1u << axis;
       ++count;
     }
-  const bool with_levels = active != 0;
-  if (!active && shape.rank() > 0) active = 1u << (shape.rank() - 1);
-  return Polyphase(shape, active, with_levels);
+  return active;
 }
 
 double Pyramid::tightening(size_t level) const {
@@ -601,6 +646,8 @@ Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
     result.params.tight = tight;
     result.params.taps =
         frozen == all && rank > 1 ? std::max(taps, std::min(params.taps, 10)) : taps;
+    // What is learned would have to be learned again in every tile.
+    if (params.tile < 0) result.params.tile = result.params.taps > 0 ? 0 : pyramid::kUsualTile;
     return result;
   };
   std::vector<i32> taps{params.taps};
@@ -663,6 +710,7 @@ void Pyramid::write(Writer& side) const {
   side.put(u8(params.frozen));
   side.put(u8(params.tight));
   side.put(u8(params.taps));
+  side.put(u8(params.tile));
 }
 
 Pyramid Pyramid::read(const Shape& shape, Reader& side) const {
@@ -670,8 +718,9 @@ Pyramid Pyramid::read(const Shape& shape, Reader& side) const {
   result.params.frozen = side.get<u8>();
   result.params.tight = side.get<u8>();
   result.params.taps = side.get<u8>();
+  result.params.tile = side.get<u8>();
   if (result.params.frozen >> shape.rank() != 0 || result.params.tight > 2 ||
-      size_t(result.params.taps) > kMostTaps)
+      size_t(result.params.taps) > kMostTaps || result.params.tile > kMostTile)
     fail_corrupt("settings of the pyramid");
   return result;
 }

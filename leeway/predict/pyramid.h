@@ -13,7 +13,7 @@
 #include "leeway/core/number.h"
 #include "leeway/core/stage.h"
 #include "leeway/predict/least_squares.h"
-#include "leeway/predict/polyphase.h"
+#include "leeway/predict/tiles.h"
 #include "leeway/predict/trials.h"
 
 namespace leeway {
@@ -27,10 +27,20 @@ class PyramidRows {
   // leaves there what they become, and puts the sizes of their codes into `sizes`.
   virtual void row(size_t first, size_t count, const C* predicted, const u8* contexts,
                    u8* sizes) = 0;
-  // The values that follow are of level `level`, counted from 0, the finest.
-  virtual void begin_level(size_t level) = 0;
-  // All of a level is done: the grid of the next finer one must be merged.
-  virtual void end_level(size_t level, size_t slice) = 0;
+};
+
+// Vector code may read, and in rows of its own write, so many values behind the end of a row.
+inline constexpr size_t kRowRoom = 64;
+
+// Walks through the steps of a pyramid and remembers what it learns.
+template <class C>
+class PyramidWalk {
+ public:
+  virtual ~PyramidWalk() = default;
+  // The values of a step and the sizes of their codes, by the layout, with kRowRoom more behind
+  // the last; those that are not visited are known.
+  virtual void walk(const TileStep& step, const Polyphase& layout, C* numbers, u8* sizes,
+                    PyramidRows<C>& rows) = 0;
 };
 
 struct Pyramid {
@@ -40,12 +50,14 @@ struct Pyramid {
   static constexpr Kind kKind = Kind::predictor;
   static constexpr u64 kChunkValues = 3 << 21;
   static constexpr bool kNeedsStep = true;
+  static constexpr i32 kMostTile = 40;
   struct Params {
     i32 frozen = -1;
     i32 tight = -1;
     i32 taps = 12;
     i32 every = 8;
     i32 gain = 4;
+    i32 tile = -1;
     void fields(auto&& field) {
       field("frozen", frozen, -1, 255,
             "axes that are not interpolated, as bits, the slowest axis first; -1: chosen by trial");
@@ -54,17 +66,15 @@ struct Pyramid {
       field("taps", taps, 0, i32(kMostTaps), "known values whose weights are learned");
       field("every", every, 1, 64, "of so many values, one is learned from");
       field("gain", gain, 0, 99, "percent that learning must save in a trial to be used");
+      field("tile", tile, -1, kMostTile,
+            "fine levels are cut into tiles of 2^tile values, each decoded alone; 0: they are not; "
+            "-1: into 2^19 where nothing is learned");
     }
   } params;
   size_t first_level = 0;  // what the finest level counts as, if coarser ones are tried alone
 
   template <class T, class Visit>
-  void walk(Field<T> field, Visit&& visit) const {
-    walk(view_of(field.data, field.shape), field, visit);
-  }
-  // Takes the values from `source`, unless the visitor decodes.
-  template <class T, class Visit>
-  void walk(const View& source, Field<T> field, Visit&& visit) const;
+  void walk(Field<T> field, Visit&& visit) const;
 
   // With all settings given: by trials on samples of an array, or as an encoder has written them.
   using Try = std::function<Trial(const Pyramid&, const Sample&)>;
@@ -76,87 +86,90 @@ struct Pyramid {
   LEEWAY_EXPORT double tightening(size_t level) const;
 
  private:
+  // The axes that are interpolated, as bits.
+  LEEWAY_EXPORT u32 active_axes(const Shape& shape) const;
   template <class C>
-  LEEWAY_EXPORT void walk_rows(const Polyphase& layout, double step, size_t last, C* numbers,
-                               PyramidRows<C>& rows) const;
-  LEEWAY_EXPORT Polyphase layout_of(const Shape& shape) const;
+  LEEWAY_EXPORT std::unique_ptr<PyramidWalk<C>> make_walk(const Tiles& tiles, double step) const;
 };
 
 template <class T, class Visit>
-void Pyramid::walk(const View& source, Field<T> field, Visit&& visit) const {
+void Pyramid::walk(Field<T> field, Visit&& visit) const {
   using C = Number<T>;
-  const Polyphase layout = layout_of(field.shape);
-  Buffer<T> storage(layout.size());
-  if (!visit.decodes()) {
-    Strides strides{};
-    bool aligned = reinterpret_cast<std::uintptr_t>(source.data) % alignof(T) == 0;
-    for (size_t axis = 0; axis < source.shape.rank(); ++axis) {
-      aligned = aligned && source.strides[axis] % std::ptrdiff_t(sizeof(T)) == 0;
-      strides[axis] = source.strides[axis] / std::ptrdiff_t(sizeof(T));
-    }
-    if (aligned) {
-      layout.split(reinterpret_cast<const T*>(source.data), strides, storage.data());
-    } else {
-      gather(source, field.data);
-      layout.split<T>(field.data, layout.natural_strides(), storage.data());
-    }
-  }
-  Buffer<u8> special;
-  if (const u8* flags = visit.marks()) {
-    special = Buffer<u8>(layout.size());
-    layout.split(flags, layout.natural_strides(), special.data());
-  }
-  Buffer<C> converted;
-  C* numbers;
-  if constexpr (std::is_same_v<T, C>) {
-    numbers = storage.data();
-  } else {
-    converted = Buffer<C>(layout.size());
-    numbers = converted.data();
-  }
+  const Tiles tiles(field.shape, active_axes(field.shape), size_t(params.tile), first_level);
+  const auto learned = make_walk<C>(tiles, visit.step());
+  Buffer<u8> all_sizes(field.size());  // of codes
+  std::ranges::fill(all_sizes, u8(0));
 
   struct Rows final : PyramidRows<C> {
-    const Pyramid& pyramid;
-    const Polyphase& layout;
-    T* storage;
-    C* numbers;  // the same, to compute with
-    const u8* special;
     std::remove_reference_t<Visit>& visit;
-    std::array<Predicted<T>, kMostCodes> converted;
-    Rows(const Pyramid& p, const Polyphase& l, T* s, C* n, const u8* flags,
-         std::remove_reference_t<Visit>& v)
-        : pyramid(p), layout(l), storage(s), numbers(n), special(flags), visit(v) {}
+    Buffer<T> storage;
+    Buffer<C> converted;  // to compute with, if that is another type
+    Buffer<u8> sizes, special;
+    std::array<Predicted<T>, kMostCodes> predictions;
+    explicit Rows(std::remove_reference_t<Visit>& v) : visit(v) {}
 
+    C* numbers() {
+      if constexpr (std::is_same_v<T, C>)
+        return storage.data();
+      else
+        return converted.data();
+    }
+    // What a step finds in the array.
+    void load(const TileStep& step, const Polyphase& layout, const T* values, const u8* known) {
+      const auto room = [&](auto& buffer, size_t size) {
+        if (buffer.size() < size + kRowRoom)
+          buffer = std::remove_reference_t<decltype(buffer)>(size + kRowRoom);
+      };
+      room(storage, layout.size());
+      const u32 ends = step.ends();
+      if (visit.decodes())
+        layout.split_known(values + step.offset, step.strides, ends, storage.data());
+      else
+        layout.split(values + step.offset, step.strides, storage.data());
+      if constexpr (!std::is_same_v<T, C>) {
+        room(converted, layout.size());
+        std::ranges::copy(std::span(storage).first(layout.size()), converted.data());
+      }
+      room(sizes, layout.size());
+      layout.split_known(known + step.offset, step.strides, ends, sizes.data());
+      if (const u8* flags = visit.marks()) {
+        room(special, layout.size());
+        layout.split(flags + step.offset, step.strides, special.data());
+      }
+    }
     void row(size_t first, size_t count, const C* predicted, const u8* contexts,
-             u8* sizes) override {
+             u8* found) override {
       const Predicted<T>* p;
       if constexpr (std::is_same_v<Predicted<T>, C>) {
         p = predicted;
       } else {
-        for (size_t i = 0; i < count; ++i) converted[i] = predicted_as<T>(predicted[i]);
-        p = converted.data();
+        for (size_t i = 0; i < count; ++i) predictions[i] = predicted_as<T>(predicted[i]);
+        p = predictions.data();
       }
-      T* values = storage + first;
-      visit.run(values, p, count, contexts, special ? special + first : nullptr, sizes);
+      T* values = storage.data() + first;
+      visit.run(values, p, count, contexts, special.empty() ? nullptr : special.data() + first,
+                found);
       if constexpr (!std::is_same_v<T, C>)
-        for (size_t i = 0; i < count; ++i) numbers[first + i] = C(values[i]);
+        for (size_t i = 0; i < count; ++i) converted[first + i] = C(values[i]);
     }
-    void begin_level(size_t level) override {
-      visit.tighten(pyramid.tightening(level));
-      if (layout.slices().size() == 1)
-        visit.mark(level);  // else levels are not one after the other
+  } rows(visit);
+
+  for (const TileSegment& segment : tiles.segments) {
+    if (segment.level < visit.last_level()) return;
+    if (segment.is_level) visit.mark(segment.level);
+    if (!visit.segment(segment.count, segment.box)) continue;
+    for (const TileStep& step : segment.steps) {
+      if (step.level < visit.last_level()) return;
+      const Polyphase layout(step.shape, step.active, !step.is_top);
+      rows.load(step, layout, field.data, all_sizes.data());
+      visit.tighten(tightening(step.level));
+      learned->walk(step, layout, rows.numbers(), rows.sizes.data(), rows);
+      layout.merge(rows.storage.data(), field.data + step.offset, step.strides);
+      // Nobody asks for those of a finest tile.
+      if (step.level > 0 || !step.is_tile)
+        layout.merge(rows.sizes.data(), all_sizes.data() + step.offset, step.strides);
     }
-    void end_level(size_t level, size_t slice) override {
-      layout.merge_grid(level - 1, storage + slice);
-      if constexpr (!std::is_same_v<T, C>) layout.merge_grid(level - 1, numbers + slice);
-    }
-  } rows(*this, layout, storage.data(), numbers, special.empty() ? nullptr : special.data(), visit);
-  const size_t last = std::min(visit.last_level(), layout.levels().size());
-  walk_rows<C>(layout, visit.step(), last, numbers, rows);
-  if (last > 0)
-    layout.scatter_grid(last - 1, storage.data(), field.data);
-  else
-    layout.merge(storage.data(), field.data);
+  }
 }
 
 }  // namespace leeway

@@ -37,7 +37,7 @@ Settings settings_of(const Bytes& stream) {
   else
     EXPECT_EQ(kind, 1);      // coded
   in.take(in.get_varint());  // mask
-  EXPECT_EQ(in.get_varint(), 4u);
+  EXPECT_EQ(in.get_varint(), 5u);
   EXPECT_EQ(in.get<u8>(), 0u);  // not worth packing
   const u8 frozen = in.get<u8>(), tight = in.get<u8>(), taps = in.get<u8>();
   return {frozen, tight, taps};
@@ -140,7 +140,8 @@ TEST(Pyramid, SpecialValuesDoNotSpoilTheirNeighbours) {
 }
 
 TEST(Pyramid, SettingsOutsideTheirRangeAreRefused) {
-  for (const Bytes& side : {Bytes{8, 0, 0}, Bytes{0, 3, 0}, Bytes{0, 0, 65}, Bytes{0, 0}}) {
+  for (const Bytes& side : {Bytes{8, 0, 0, 0}, Bytes{0, 3, 0, 0}, Bytes{0, 0, 65, 0},
+                            Bytes{0, 0, 0, 41}, Bytes{0, 0, 0}}) {
     Reader in(side);
     EXPECT_THROW(Pyramid().read(Shape{3, 4, 5}, in), Error);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace leeway {
 namespace {
@@ -34,8 +35,8 @@ int direction(const Moves& move, size_t axes) {
 
 }  // namespace
 
-std::vector<Tap> taps_near(const Polyphase& layout, size_t level, const Part& part, size_t most) {
-  const bool flat = layout.levels().empty();
+std::vector<Tap> taps_near(const Polyphase& layout, const Part& part, size_t most) {
+  const bool flat = !layout.is_split();
   const size_t rank = layout.rank(), frozen = layout.slices().rank();
   Moves reach{}, reach_back{};
   std::fill_n(reach.begin(), rank, rank < 4 ? 3 : 2);
@@ -43,8 +44,9 @@ std::vector<Tap> taps_near(const Polyphase& layout, size_t level, const Part& pa
   for (size_t axis = frozen > 3 ? frozen - 3 : 0; axis < frozen; ++axis)
     reach_back[axis] = flat && frozen == 1 ? 8 : 2;
 
-  const auto find = [&](u32 odd) -> const Part* {
-    return flat ? &part : layout.levels()[level].find(odd);
+  // Classes come by number of odd coordinates, then by which.
+  const auto is_before = [](u32 odd, u32 other) {
+    return std::pair(std::popcount(odd), odd) < std::pair(std::popcount(other), other);
   };
   std::vector<Tap> taps;
   for_each_move(frozen, reach_back, [&](const Moves& back) {
@@ -59,18 +61,17 @@ std::vector<Tap> taps_near(const Polyphase& layout, size_t level, const Part& pa
         distance += 20 * move[axis] * move[axis];
         along += move[axis] != 0;
       }
-      const Part* holder = find(odd);
-      if (!holder) return;
+      if (!layout.find(odd)) return;
       const bool known =
           slice < 0 ||
-          (!flat && (odd == part.odd ? direction(move, rank - 1) < 0 : odd == 0 || holder < &part));
+          (!flat && (odd == part.odd ? direction(move, rank - 1) < 0 : is_before(odd, part.odd)));
       if (!known) return;
       // Straight along an axis that is interpolated counts as near.
       if (slice == 0 && along == 1)
         for (size_t axis = 0; axis < rank; ++axis)
           if (move[axis] != 0 && (part.odd >> axis & 1)) distance = distance * 7 / 20;
       for (size_t axis = 0; axis < frozen; ++axis) distance += 20 * back[axis] * back[axis];
-      Tap tap{holder, {}, back, distance};
+      Tap tap{odd, {}, back, distance};
       for (size_t axis = 0; axis < rank; ++axis)
         tap.shift[axis] = flat ? move[axis]
                                : (move[axis] + std::ptrdiff_t(part.odd >> axis & 1) -

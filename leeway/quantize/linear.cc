@@ -24,19 +24,37 @@ size_t quantize_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_R
              limit = hn::Set(d, in_type.limit), max_code = hn::Set(d, in_type.most),
              magic = hn::Set(d, kRoundingMagic<T>);
   auto worst = hn::Zero(d);
-  size_t i = 0;
-  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
-    const auto vx = hn::LoadU(d, x + i), vp = p ? hn::LoadU(d, p + i) : hn::Zero(d);
+  // Says false if a value has no code.
+  const auto some = [&](auto vx, auto vp, auto&& store) HWY_ATTR {
     const auto t = hn::Mul(hn::Sub(vx, vp), inverse);
     const auto shifted = hn::Add(t, magic);
     const auto y = hn::Add(vp, hn::Mul(hn::Sub(shifted, magic), step));
     const auto error = hn::Abs(hn::Sub(vx, y));
     const auto fits = hn::And(hn::Le(hn::Abs(t), max_code), hn::Le(error, limit));
-    if (!hn::AllTrue(d, fits)) break;
+    if (!hn::AllTrue(d, fits)) return false;
     worst = hn::Max(worst, error);
-    hn::StoreU(y, d, x + i);
-    hn::StoreU(hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic)), di, q + i);
+    store(y, hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic)));
+    return true;
+  };
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  while (i + lanes <= n && some(hn::LoadU(d, x + i), p ? hn::LoadU(d, p + i) : hn::Zero(d),
+                                [&](auto y, auto code) HWY_ATTR {
+                                  hn::StoreU(y, d, x + i);
+                                  hn::StoreU(code, di, q + i);
+                                }))
+    i += lanes;
+#if !HWY_MEM_OPS_MIGHT_FAULT
+  if (const size_t rest = n - i; rest > 0 && rest < lanes) {
+    const auto first = hn::FirstN(d, rest);
+    if (some(hn::MaskedLoad(first, d, x + i), p ? hn::MaskedLoad(first, d, p + i) : hn::Zero(d),
+             [&](auto y, auto code) HWY_ATTR {
+               hn::BlendedStore(y, first, d, x + i);
+               hn::BlendedStore(code, hn::FirstN(di, rest), di, q + i);
+             }))
+      i = n;
   }
+#endif
   max_error = std::max(max_error, double(hn::GetLane(hn::MaxOfLanes(d, worst))));
   return i;
 }
@@ -191,13 +209,29 @@ size_t recover_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_RE
   const auto step = hn::Set(d, in_type.step), magic = hn::Set(d, kRoundingMagic<T>);
   const auto highest = hn::Set(di, in_type.kHighest);
   const auto lowest = hn::Neg(highest);
-  size_t i = 0;
-  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
-    const auto vq = hn::LoadU(di, q + i);
-    if (!hn::AllFalse(di, hn::Or(hn::Lt(vq, lowest), hn::Gt(vq, highest)))) break;
+  const auto fits = [&](auto vq) HWY_ATTR {
+    return hn::AllFalse(di, hn::Or(hn::Lt(vq, lowest), hn::Gt(vq, highest)));
+  };
+  const auto value = [&](auto vp, auto vq) HWY_ATTR {
     const auto integer = hn::Sub(hn::BitCast(d, hn::Add(vq, hn::BitCast(di, magic))), magic);
-    hn::StoreU(hn::Add(hn::LoadU(d, p + i), hn::Mul(integer, step)), d, x + i);
+    return hn::Add(vp, hn::Mul(integer, step));
+  };
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto vq = hn::LoadU(di, q + i);
+    if (!fits(vq)) return i;
+    hn::StoreU(value(hn::LoadU(d, p + i), vq), d, x + i);
   }
+#if !HWY_MEM_OPS_MIGHT_FAULT
+  if (i < n) {
+    const auto first = hn::FirstN(d, n - i);
+    const auto vq = hn::MaskedLoad(hn::FirstN(di, n - i), di, q + i);
+    if (!fits(vq)) return i;
+    hn::BlendedStore(value(hn::MaskedLoad(first, d, p + i), vq), first, d, x + i);
+    i = n;
+  }
+#endif
   return i;
 }
 

@@ -225,10 +225,10 @@ struct Pipeline {
     return reduce(view_of(field.data, field.shape), values, bound, mask, body, nowhere);
   }
 
-  // With a last level above 0, a part of the body will do (ChunkReport::levels), and only every
-  // 2^level-th value along all axes is sure to be there.
-  void decompress(ByteView packed, double bound, const Shape& shape, ValueSink& values,
-                  size_t last_level = 0) const {
+  // With a last level above 0, a part of the body will do (ChunkReport::levels). Values that are
+  // not wanted may be left out; says whether none are.
+  bool decompress(ByteView packed, double bound, const Shape& shape, ValueSink& values,
+                  const Wanted& wanted = {}) const {
     const auto size = size_t(shape.size());
     const Writer unpacked = unpack(packed, size);
     Reader body(lossless.empty() ? packed : unpacked.bytes());
@@ -249,15 +249,20 @@ struct Pipeline {
       side.expect_end();
     };
     if (special.count() == 0 && preprocessors.empty()) {
-      transform->backward(shape, values, inner_bound(bound), *source, exact, side, last_level);
-      return finish();
+      const bool complete =
+          transform->backward(shape, values, inner_bound(bound), *source, exact, side, wanted);
+      finish();
+      return complete;
     }
     WholeField<T> whole(values, shape);
     Field<T> field = whole.field;
     for (size_t i = 0; i < preprocessors.size(); ++i)
       field.shape = preprocessors[i]->inner_shape(field.shape, sides[i]);
     KeptValues inner(field.data);
-    transform->backward(field.shape, inner, inner_bound(bound), *source, exact, side, last_level);
+    // A preprocessor may need all values for one.
+    const Wanted needed{wanted.last_level, preprocessors.empty() ? wanted.box : std::nullopt};
+    const bool complete =
+        transform->backward(field.shape, inner, inner_bound(bound), *source, exact, side, needed);
     finish();
     for (size_t i = preprocessors.size(); i-- > 0;) {
       preprocessors[i]->backward(field, sides[i]);
@@ -265,6 +270,7 @@ struct Pipeline {
     }
     special.apply(field.values());
     whole.finish();
+    return complete;
   }
   // The inverse of compress_narrow().
   void decompress_narrow(ByteView packed, double bound, const Shape& shape,

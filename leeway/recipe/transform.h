@@ -25,10 +25,10 @@ class Transform {
   virtual double forward(const View& source, ValueSink& values, const ChunkBound& bound,
                          std::span<const u8> special, CodeSink<Code<T>>& codes, Patches<T>& exact,
                          Writer& side) const = 0;
-  // With a last level above 0, values of finer levels may be left out.
-  virtual void backward(const Shape& shape, ValueSink& values, double bound,
+  // Values that are not wanted may be left out; says whether none are.
+  virtual bool backward(const Shape& shape, ValueSink& values, double bound,
                         CodeSource<Code<T>>& codes, const Patches<T>& exact, Reader& side,
-                        size_t last_level) const = 0;
+                        const Wanted& wanted) const = 0;
   // Both with narrow codes, of 16 bits, modulo 2^16, if it has them for this shape: for chunks
   // whose quantized values all have no more. forward() says nothing if this is not one.
   virtual bool can_be_narrow(const Shape&) const { return false; }
@@ -83,9 +83,10 @@ class Dual final : public Transform<T> {
                  Writer& side) const override {
     return *send_all<Code<T>>(source, values, bound.most, special, sink, &exact, side);
   }
-  void backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
-                const Patches<T>& exact, Reader& side, size_t) const override {
+  bool backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
+                const Patches<T>& exact, Reader& side, const Wanted&) const override {
     take_all(shape, values, bound, source, &exact, side);
+    return true;
   }
 
   bool can_be_narrow(const Shape& shape) const override {
@@ -328,8 +329,8 @@ class Feedback final : public Transform<T> {
     whole.finish();
     return visit.max_error;
   }
-  void backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
-                const Patches<T>& exact, Reader& side, size_t last_level) const override {
+  bool backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
+                const Patches<T>& exact, Reader& side, const Wanted& wanted) const override {
     WholeField<T> whole(values, shape);
     const Field<T> field = whole.field;
     Marked marked{bound, {}};
@@ -338,7 +339,7 @@ class Feedback final : public Transform<T> {
       marked.join();
     }
     Recover<T, Q> visit(quantizer_, bound, field.data, marked.marks, marked.classes.bounds, source,
-                        field.size(), exact, last_level);
+                        field.size(), exact, wanted);
     if constexpr (SettledPredictor<P>)
       predictor_.read(field.shape, side).walk(field, visit);
     else if constexpr (NotingPredictor<P, T>)
@@ -346,6 +347,7 @@ class Feedback final : public Transform<T> {
     else
       predictor_.walk(field, visit);
     whole.finish();
+    return visit.is_complete;
   }
   u64 chunk_values() const override { return preferred_chunk<P>(0); }
   bool predicts_first() const override { return true; }
@@ -420,20 +422,21 @@ class Walked final : public Transform<T> {
     side.put_bytes(notes.bytes());
     return max_error;
   }
-  void backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
-                const Patches<T>& exact, Reader& side, size_t last_level) const override {
+  bool backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
+                const Patches<T>& exact, Reader& side, const Wanted& wanted) const override {
     WholeField<T> whole(values, shape);
     Buffer<Code<T>> codes(whole.field.size());
-    if (last_level > 0) std::ranges::fill(codes, Code<T>(0));  // not all will be there
+    std::ranges::fill(codes, Code<T>(0));  // perhaps not all will be there
     Reader patches(side.take_section());
     Patches<Code<T>> far;
     if (patches.remaining() > 0) far = Patches<Code<T>>::read(patches, codes.size());
     patches.expect_end();
     KeptValues integers(codes.data());
-    walk_->backward(shape, integers, 0, source, far, side, last_level);
+    const bool complete = walk_->backward(shape, integers, 0, source, far, side, wanted);
     quantizer_.template at<T>(bound).recover(std::span<const Code<T>>(codes), whole.field.values());
     exact.apply(whole.field.values());
     whole.finish();
+    return complete;
   }
   u64 chunk_values() const override { return walk_->chunk_values(); }
 
@@ -459,10 +462,10 @@ class SetApart final : public Transform<T> {
     side.put_bytes(notes.bytes());
     return max_error;
   }
-  void backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
-                const Patches<T>& exact, Reader& side, size_t last_level) const override {
+  bool backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
+                const Patches<T>& exact, Reader& side, const Wanted& wanted) const override {
     SetApartSource<Code<T>> all(source, radius_, read_planes(side, radius_, size_t(shape.size())));
-    inner_->backward(shape, values, bound, all, exact, side, last_level);
+    return inner_->backward(shape, values, bound, all, exact, side, wanted);
   }
   u64 chunk_values() const override { return inner_->chunk_values(); }
   bool predicts_first() const override { return inner_->predicts_first(); }

@@ -90,6 +90,7 @@ struct Visitor {
     for (const double e : class_bounds) class_grids.push_back(quantizer.template at<T>(e * factor));
   }
   void mark(size_t) {}
+  bool segment(size_t, const std::optional<Box>&) { return true; }
   size_t last_level() const { return 0; }
   // Says whether the value has a code. A special one has code 0, whatever is predicted: decoded
   // data compressed again must take the same way.
@@ -108,7 +109,8 @@ struct Visitor {
 template <class T, class Q>
 struct Quantize : Visitor<T, Q> {
   using Visitor<T, Q>::codes, Visitor<T, Q>::done, Visitor<T, Q>::grid, Visitor<T, Q>::wave_codes;
-  CodeSink<Code<T>>& sink;
+  CodeSink<Code<T>>& all;
+  CodeSink<Code<T>>* sink = &all;  // of the segment
   Patches<T>& exact;
   double max_error = 0;
   size_t waiting = 0;  // codes not yet in the sink
@@ -117,17 +119,22 @@ struct Quantize : Visitor<T, Q> {
 
   Quantize(const Q& q, double e, const T* values, std::span<const u8> marks,
            std::span<const double> class_bounds, CodeSink<Code<T>>& s, Patches<T>& p)
-      : Visitor<T, Q>(q, e, values, marks, class_bounds), sink(s), exact(p) {}
+      : Visitor<T, Q>(q, e, values, marks, class_bounds), all(s), exact(p) {}
 
   bool decodes() const { return false; }
-  void mark(size_t level) { sink.mark(level); }
+  void mark(size_t level) { all.mark(level); }
+  bool segment(size_t count, const std::optional<Box>&) {
+    flush();
+    if (CodeSink<Code<T>>* own = all.segment(count)) sink = own;
+    return true;
+  }
   void point(T& value, Predicted<T> predicted) {
     code_next(value, predicted, codes[waiting], this->mark_of(value));
     if (++waiting == kMostCodes) flush();
   }
   void begin_block(size_t count) {
     flush();
-    block_codes = sink.room(count);
+    block_codes = sink->room(count);
     without_code.clear();
   }
   void point_at(size_t slot, T& value, Predicted<T> predicted) {
@@ -144,7 +151,7 @@ struct Quantize : Visitor<T, Q> {
   void end_block(size_t count) {
     std::ranges::sort(without_code, {}, [](const auto& entry) { return entry.first; });
     for (const auto& [slot, value] : without_code) exact.add(done + slot, value);
-    sink.put(count, nullptr);
+    sink->put(count, nullptr);
     done += count;
   }
   void keep(T& value, Predicted<T> otherwise) {
@@ -166,7 +173,7 @@ struct Quantize : Visitor<T, Q> {
         std::copy_n(found + r * rows.length, rows.length, wave_codes.data() + r * length + 1);
       }
       flush();
-      sink.put_all(wave_codes, {});
+      sink->put_all(wave_codes, {});
       done += count;
       return true;
     }
@@ -175,7 +182,7 @@ struct Quantize : Visitor<T, Q> {
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
            const u8* marks, u8* sizes) {
     flush();
-    Code<T>* const room = sink.room(count);
+    Code<T>* const room = sink->room(count);
     size_t i = 0;
     while (i < count) {
       if constexpr (requires { grid.quantize_run(values, predicted, 0, room, max_error); })
@@ -189,12 +196,12 @@ struct Quantize : Visitor<T, Q> {
         code_next(values[i], predicted[i], room[i], marks ? marks[i] : u8(0));
     }
     if (sizes) sizes_of(std::span<const Code<T>>(room, count), sizes);
-    sink.put(count, contexts);
+    sink->put(count, contexts);
   }
   void flush() {
     if (waiting == 0) return;
-    std::copy_n(codes.data(), waiting, sink.room(waiting));
-    sink.put(waiting, nullptr);
+    std::copy_n(codes.data(), waiting, sink->room(waiting));
+    sink->put(waiting, nullptr);
     waiting = 0;
   }
 
@@ -215,20 +222,23 @@ struct Quantize : Visitor<T, Q> {
 template <class T, class Q>
 struct Recover : Visitor<T, Q> {
   using Visitor<T, Q>::codes, Visitor<T, Q>::done, Visitor<T, Q>::grid, Visitor<T, Q>::wave_codes;
-  CodeSource<Code<T>>& source;
-  size_t remaining;            // in the source
-  Buffer<T> exact;             // in the order of the walk
-  std::vector<Code<T>> ahead;  // codes for point() and wave()
-  size_t next = 0;             // in them
-  size_t last;
+  CodeSource<Code<T>>& all;
+  CodeSource<Code<T>>* source = &all;  // of the segment
+  size_t remaining;                    // in the source
+  Buffer<T> exact;                     // in the order of the walk
+  std::vector<Code<T>> ahead;          // codes for point() and wave()
+  size_t next = 0;                     // in them
+  Wanted wanted;
+  bool is_complete = true;  // so far
 
   Recover(const Q& q, double e, const T* values, std::span<const u8> marks,
           std::span<const double> class_bounds, CodeSource<Code<T>>& s, size_t size,
-          const Patches<T>& patches, size_t last_level)
+          const Patches<T>& patches, const Wanted& w)
       : Visitor<T, Q>(q, e, values, marks, class_bounds),
-        source(s),
+        all(s),
         remaining(size),
-        last(last_level) {
+        wanted(w),
+        is_complete(w.last_level == 0) {
     if (patches.count() == 0) return;
     exact = Buffer<T>(size);
     std::ranges::fill(exact, T());
@@ -236,7 +246,16 @@ struct Recover : Visitor<T, Q> {
   }
 
   bool decodes() const { return true; }
-  size_t last_level() const { return last; }
+  size_t last_level() const { return wanted.last_level; }
+  bool segment(size_t count, const std::optional<Box>& box) {
+    CodeSource<Code<T>>* const own = all.segment(count);
+    if (!own) return true;
+    source = own;
+    if (!box || !wanted.box || overlap(*box, *wanted.box)) return true;
+    done += count;
+    is_complete = false;
+    return false;
+  }
   void point(T& value, Predicted<T> predicted) {
     if (next == ahead.size()) look_ahead(1);
     value = recovered(predicted, ahead[next++], done++, this->mark_of(value));
@@ -300,7 +319,7 @@ struct Recover : Visitor<T, Q> {
       std::copy_n(ahead.data() + next, count, codes.data());
       next += count;
     } else {
-      source.next(std::span(codes.data(), count), contexts);
+      source->next(std::span(codes.data(), count), contexts);
       remaining -= count;
     }
   }
@@ -311,7 +330,7 @@ struct Recover : Visitor<T, Q> {
     while (ahead.size() < count) {
       const size_t old = ahead.size(), n = std::min(remaining, kMostCodes);
       ahead.resize(old + n);
-      source.next(std::span(ahead).subspan(old), nullptr);
+      source->next(std::span(ahead).subspan(old), nullptr);
       remaining -= n;
     }
   }
@@ -326,10 +345,9 @@ struct Recover : Visitor<T, Q> {
 template <class T, class Q>
 struct Estimate : Visitor<T, Q> {
   using Visitor<T, Q>::codes;
-  static constexpr size_t kContexts = 64, kBins = 64;
+  static constexpr size_t kContexts = 64, kBins = 96;
   Trial trial;
   std::array<T, kMostCodes> originals;
-  std::array<u8, kMostCodes> own_sizes;
   std::array<std::array<u32, kBins>, kContexts> counts{};
   size_t before = 0;  // the sizes of the two codes before: a context, if there is no other
 
@@ -343,16 +361,17 @@ struct Estimate : Visitor<T, Q> {
     for (size_t i = 0; trial.unchanged && i < count; ++i)
       trial.unchanged =
           bits_of(originals[i]) == bits_of(values[i]) || (marks && marks[i] & kSpecialMark);
-    u8* const known = sizes ? sizes : own_sizes.data();
-    sizes_of(std::span<const Code<T>>(codes.data(), count), known);
+    if (sizes) sizes_of(std::span<const Code<T>>(codes.data(), count), sizes);
     for (size_t i = 0; i < count; ++i) {
-      const u8 size = known[i];
+      using U = std::make_unsigned_t<Code<T>>;
+      const Code<T> code = codes[i];
+      const U size = code < 0 ? U(0) - U(code) : U(code);
       trial.coded += size > 0;
       // Beyond 32 only the octave is modelled, the rest are bits.
       const int octave = size < 32 ? 0 : std::bit_width(size) - 5;
       trial.cost += u64(octave > 0 ? octave + 4 : 0) << 16;
       const size_t context = contexts ? contexts[i] % kContexts : before;
-      ++counts[context][size < 32 ? size : size_t(31 + octave)];
+      ++counts[context][size < 32 ? size_t(size) : size_t(31 + octave)];
       before = before % 4 * 4 + std::min<size_t>(size, 3);
     }
   }

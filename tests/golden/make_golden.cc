@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
   make<float>(folder, "lorenzo+linear+raw+deflate", {3, 4, 20, 40}, coarse, false);
   make<u64>(folder, "linear:step=pow2,bins=500+lorenzo+huffman", {300}, Bound::abs(2), false);
   make<float>(folder, "balanced", {30, 40}, Bound::ratio(6), false);
-  make<u8>(folder, "small", {41, 40, 40}, Bound::abs(8), false);  // large enough for levels
+  make<u8>(folder, "small", {52, 51, 50}, Bound::abs(8), false);  // large enough for levels
   make<float>(folder, "sz3-lr", {9, 10, 31}, coarse, true);
   make<float>(folder, "sz3-lr", {20, 13, 14}, Bound::abs(8), false);
   make<double>(folder, "composite:second=1,degree=2,block=5+linear+huffman+lz4", {2, 3, 9, 10, 11},
@@ -241,5 +241,10 @@ int main(int argc, char** argv) {
   make<float>(folder, "ceresz", {700}, Bound::abs(1e-4), false);
   make<double>(folder, "ceaz", {9, 10, 31}, coarse, false);
   make<double>(folder, "balanced", {9, 10, 31}, Bound::abs(1e-4), false);
+  make<float>(folder, "pyramid:tile=12,taps=0+linear+rans", {24, 33, 34}, coarse, true);  // tiles
+  make<i16>(folder, "pyramid:frozen=1,tile=8,taps=5,every=1,gain=0+linear+huffman", {2, 40, 70},
+            Bound::abs(9), false);
+  make<double>(folder, "pyramid:tile=10+linear+rans", {5000}, coarse, false);
+  make<u8>(folder, "pyramid:tile=14,taps=0+linear+rans", {49, 50, 54}, Bound::abs(9), false);
   return 0;
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tiles: in which steps a pyramid visits an array (pyramid.md, "Order").
+//
+// Level by level, from coarse to fine. On the two finest levels the array is cut into tiles. What
+// lies on a cut needs nothing beside it: it comes first, edges before faces, and then every tile
+// is interpolated between its faces and knows nothing of the others.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "leeway/predict/polyphase.h"
+
+namespace leeway {
+
+// Levels that are cut into tiles.
+inline constexpr size_t kTiledLevels = 2;
+
+// What is visited at once: of a box of the array, what one level adds.
+struct TileStep {
+  size_t level;     // 0: the finest
+  bool is_top;      // all values of the box; else those between the ones of the coarser level
+  bool is_tile;     // no other step needs what this one learns, but those that say so
+  size_t offset;    // of the box in the array, in values
+  Shape shape;      // of the box, counted in the level's stride, without axes on a cut
+  Strides strides;  // in values
+  u32 active;       // which axes of the shape are interpolated
+  std::array<bool, kMaxActive> low, high;  // by active axis: whether that end lies on a cut
+  size_t count;                            // of values visited
+  size_t memory;                           // what is learned: a number below Tiles::memories
+  std::optional<size_t> coarser;           // the memory that it starts from
+
+  // Two bits for each active axis: whether its lower and its higher end lie on cuts.
+  u32 ends() const {
+    u32 bits = 0;
+    for (size_t axis = 0; axis < kMaxActive; ++axis)
+      bits |= (u32(low[axis]) | u32(high[axis]) << 1) << 2 * axis;
+    return bits;
+  }
+};
+
+// Steps whose codes can be decoded without those before, once the values they need are there.
+struct TileSegment {
+  size_t level;            // of the first step
+  bool is_level = false;   // all of the coarser levels is before it, and nothing else
+  std::optional<Box> box;  // what it makes; nothing: needed for everything else
+  std::vector<TileStep> steps{};
+  size_t count = 0;
+};
+
+struct LEEWAY_EXPORT Tiles {
+  std::vector<TileSegment> segments;
+  size_t memories = 0;
+
+  // Axes are active, or frozen: every position there is a slice. None active: no levels. 2^`size`
+  // is about how many values of a slice a tile has, 0: no tiles; `first_level` what the finest
+  // level counts as.
+  Tiles(const Shape& shape, u32 active, size_t size, size_t first_level);
+};
+
+}  // namespace leeway
