@@ -4,7 +4,96 @@
 #include <bit>
 #include <utility>
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "leeway/predict/polyphase.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace leeway::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Calls f(d, i) for vectors that cover [0, n), the last one perhaps twice; says whether there are
+// enough values for one.
+template <class D, class F>
+HWY_INLINE bool cover(D d, size_t n, F&& f) {
+  const size_t lanes = hn::Lanes(d);
+  if (n < lanes) return false;
+  for (size_t i = 0; i + lanes <= n; i += lanes) f(d, i);
+  if (n % lanes > 0) f(d, n - lanes);
+  return true;
+}
+template <class U, class F>
+HWY_INLINE void for_each_vector(size_t n, F&& f) {
+#if HWY_TARGET != HWY_SCALAR
+  if (cover(hn::ScalableTag<U>(), n, f) || cover(hn::CappedTag<U, 16 / sizeof(U)>(), n, f)) return;
+#endif
+  for (size_t i = 0; i < n; ++i) f(hn::CappedTag<U, 1>(), i);
+}
+
+// Pairs of values apart, and together again.
+template <class U>
+HWY_INLINE void split_pairs(const U* HWY_RESTRICT row, size_t pairs, U* HWY_RESTRICT even,
+                            U* HWY_RESTRICT odd) {
+  for_each_vector<U>(pairs, [&](auto d, size_t i) HWY_ATTR {
+    hn::Vec<decltype(d)> e, o;
+    hn::LoadInterleaved2(d, row + 2 * i, e, o);
+    hn::StoreU(e, d, even + i);
+    hn::StoreU(o, d, odd + i);
+  });
+}
+template <class U>
+HWY_INLINE void join_pairs(const U* HWY_RESTRICT even, const U* HWY_RESTRICT odd, size_t pairs,
+                           U* HWY_RESTRICT row) {
+  for_each_vector<U>(pairs, [&](auto d, size_t i) HWY_ATTR {
+    hn::StoreInterleaved2(hn::LoadU(d, even + i), hn::LoadU(d, odd + i), d, row + 2 * i);
+  });
+}
+#define LEEWAY_PAIRS(bits)                                                                      \
+  void split_pairs_##bits(const u##bits* row, size_t pairs, u##bits* even, u##bits* odd) {      \
+    split_pairs(row, pairs, even, odd);                                                         \
+  }                                                                                             \
+  void join_pairs_##bits(const u##bits* even, const u##bits* odd, size_t pairs, u##bits* row) { \
+    join_pairs(even, odd, pairs, row);                                                          \
+  }
+LEEWAY_PAIRS(8)
+LEEWAY_PAIRS(16)
+LEEWAY_PAIRS(32)
+LEEWAY_PAIRS(64)
+#undef LEEWAY_PAIRS
+
+}  // namespace leeway::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace leeway {
+namespace {
+
+#define LEEWAY_PAIRS(bits)                                                               \
+  HWY_EXPORT(split_pairs_##bits);                                                        \
+  HWY_EXPORT(join_pairs_##bits);                                                         \
+  void split_pairs(const u##bits* row, size_t pairs, u##bits* even, u##bits* odd) {      \
+    HWY_DYNAMIC_DISPATCH(split_pairs_##bits)(row, pairs, even, odd);                     \
+  }                                                                                      \
+  void join_pairs(const u##bits* even, const u##bits* odd, size_t pairs, u##bits* row) { \
+    HWY_DYNAMIC_DISPATCH(join_pairs_##bits)(even, odd, pairs, row);                      \
+  }
+LEEWAY_PAIRS(8)
+LEEWAY_PAIRS(16)
+LEEWAY_PAIRS(32)
+LEEWAY_PAIRS(64)
+#undef LEEWAY_PAIRS
+
+template <class T>
+Bits<T>* bits_at(T* values) {
+  return reinterpret_cast<Bits<T>*>(values);
+}
+template <class T>
+const Bits<T>* bits_at(const T* values) {
+  return reinterpret_cast<const Bits<T>*>(values);
+}
+
+}  // namespace
 
 Polyphase::Polyphase(const Shape& shape, u32 active, bool is_split) {
   std::array<u64, kMaxRank> frozen{};
@@ -95,7 +184,7 @@ void Polyphase::split(const T* from, const Strides& strides, T* storage) const {
     if (!is_split())
       for (std::ptrdiff_t i = 0; i < length; ++i) e[i] = row[i * step];
     else if (step == 1)
-      for (std::ptrdiff_t i = 0; i < half; ++i) e[i] = row[2 * i], o[i] = row[2 * i + 1];
+      split_pairs(bits_at(row), size_t(half), bits_at(e), bits_at(o));
     else
       for (std::ptrdiff_t i = 0; i < half; ++i)
         e[i] = row[2 * i * step], o[i] = row[(2 * i + 1) * step];
@@ -121,7 +210,7 @@ void Polyphase::split_known(const T* from, const Strides& strides, u32 ends, T* 
     if (at.is_end)
       for (std::ptrdiff_t i = 0; i < half; ++i) o[i] = row[(2 * i + 1) * step];
     if (row_ends & 1) e[0] = row[0];
-    if (row_ends & 2) e[half] = row[2 * half * step];
+    if (row_ends & 2 && length % 2) e[half] = row[2 * half * step];
   });
 }
 
@@ -135,7 +224,7 @@ void Polyphase::merge(const T* storage, T* to, const Strides& strides) const {
     if (!is_split())
       for (std::ptrdiff_t i = 0; i < length; ++i) row[i * step] = e[i];
     else if (step == 1)
-      for (std::ptrdiff_t i = 0; i < half; ++i) row[2 * i] = e[i], row[2 * i + 1] = o[i];
+      join_pairs(bits_at(e), bits_at(o), size_t(half), bits_at(row));
     else
       for (std::ptrdiff_t i = 0; i < half; ++i)
         row[2 * i * step] = e[i], row[(2 * i + 1) * step] = o[i];
@@ -162,3 +251,4 @@ LEEWAY_POLYPHASE(u64)
 #undef LEEWAY_POLYPHASE
 
 }  // namespace leeway
+#endif
