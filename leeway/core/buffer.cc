@@ -101,7 +101,7 @@ BufferPool::~BufferPool() {
 
 void BufferPool::trim(size_t bytes) {
   std::erase_if(free_, [&](const Block& block) {
-    if (block.bytes > bytes) release(block);
+    if (block.bytes > bytes) Reserve::get().give(block);
     return block.bytes > bytes;
   });
 }

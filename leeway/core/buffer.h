@@ -38,7 +38,7 @@ class LEEWAY_EXPORT BufferPool {
   };
   // Whether this thread uses one.
   static bool in_use();
-  // Gives back to the system what is larger than so many bytes.
+  // Gives back to the library, for any thread, what is larger than so many bytes.
   void trim(size_t bytes);
 
   struct Block {

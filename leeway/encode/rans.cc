@@ -16,7 +16,8 @@
 namespace leeway::rans {
 
 inline constexpr size_t kMostStates = 32;
-inline constexpr size_t kGroup = 8;  // states decoded together
+inline constexpr size_t kGroup = 8;       // the fewest of them
+inline constexpr size_t kMostGroup = 16;  // those of one vector
 
 // A state takes four bytes: few words get few.
 inline constexpr size_t kWorthStates = 1024;  // words
@@ -112,13 +113,30 @@ void find_tables(const u8* HWY_RESTRICT table_of, const u8* HWY_RESTRICT context
   for (size_t i = 0; i < count; ++i) which[i] = table_of[contexts[i]];
 }
 
+// The first of the words to the lowest lane of the set, and so on.
+template <class D>
+HWY_INLINE hn::Vec<D> spread(D d, const u16* next, hn::Mask<D> set, size_t& count) {
+  const hn::Rebind<u16, D> d16;
+  const auto words = hn::PromoteTo(d, hn::LoadU(d16, next));
+  u8 bits[8] = {};
+  hn::StoreMaskBits(d, set, bits);
+  count = size_t(std::popcount(u32(bits[0] | bits[1] << 8)));
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (hn::MaxLanes(D()) == 16)
+    return hn::Vec<D>{_mm512_maskz_expand_epi32(set.raw, words.raw)};
+  else
+#endif
+    return hn::TableLookupLanes(words, hn::SetTableIndices(d, kPlaces[bits[0]].data()));
+}
+
 // Values [first, first + count) of the segment; which[i] is a value's table. There is room for
-// kGroup values before and behind both arrays, with tables that are there.
-void decode_groups(State& state, size_t first, size_t count, const u8* HWY_RESTRICT which,
-                   const u32* HWY_RESTRICT tables, u8* HWY_RESTRICT tokens) {
-  const hn::CappedTag<u32, kGroup> d;
+// a group before and behind both arrays, with tables that are there.
+template <size_t most>
+HWY_INLINE void decode_groups_of(State& state, size_t first, size_t count,
+                                 const u8* HWY_RESTRICT which, const u32* HWY_RESTRICT tables,
+                                 u8* HWY_RESTRICT tokens) {
+  const hn::CappedTag<u32, most> d;
   const hn::RebindToSigned<decltype(d)> di;
-  const hn::Rebind<u16, decltype(d)> d16;
   const hn::Rebind<u8, decltype(d)> d8;
   const size_t lanes = hn::Lanes(d), mask = state.mask;
   const auto low = hn::Set(d, kFrequencySum - 1), lowest = hn::Set(d, kLowest);
@@ -134,14 +152,11 @@ void decode_groups(State& state, size_t first, size_t count, const u8* HWY_RESTR
     const auto frequency = hn::And(hn::ShiftRight<12>(entry), low);
     const auto fresh = hn::Add(hn::Add(hn::Mul(frequency, high), high), hn::And(entry, low));
     const auto short_of = among(hn::Lt(fresh, lowest));
-    u8 set[8] = {};
-    hn::StoreMaskBits(d, short_of, set);
-    const auto words = hn::PromoteTo(d, hn::LoadU(d16, next));
-    const auto places = hn::SetTableIndices(d, kPlaces[set[0]].data());
-    const auto filled = hn::Or(hn::ShiftLeft<16>(fresh), hn::TableLookupLanes(words, places));
-    next += std::popcount(set[0]);
+    size_t taken;
+    const auto words = spread(d, next, short_of, taken);
+    next += taken;
     hn::StoreU(hn::U8FromU32(hn::ShiftRight<24>(entry)), d8, token);
-    return hn::IfThenElse(short_of, filled, fresh);
+    return hn::IfThenElse(short_of, hn::Or(hn::ShiftLeft<16>(fresh), words), fresh);
   };
   const u16* next = state.next;
   // A group of which only lanes [from, end) count.
@@ -164,20 +179,44 @@ void decode_groups(State& state, size_t first, size_t count, const u8* HWY_RESTR
   if (i < count) part(first + i, which + i, tokens + i, 0, count - i);
   state.next = next;
 }
+void decode_groups(State& state, size_t first, size_t count, const u8* which, const u32* tables,
+                   u8* tokens) {
+  if (state.mask + 1 == kMostStates)
+    decode_groups_of<kMostGroup>(state, first, count, which, tables, tokens);
+  else
+    decode_groups_of<kGroup>(state, first, count, which, tables, tokens);
+}
 
-// Values [first, first + count) of the chunk, both multiples of kGroup, from the last to the first.
-// May write kGroup words below those it makes.
-u16* encode_groups(u32* HWY_RESTRICT states, size_t mask, size_t first, size_t count,
-                   const u8* HWY_RESTRICT contexts, const u8* HWY_RESTRICT tokens,
-                   const u32* HWY_RESTRICT tables, u16* next) {
-  const hn::CappedTag<u32, kGroup> d;
+// The lanes of the set to the highest ones, in their order.
+template <class D>
+HWY_INLINE hn::Vec<D> gather_last(D d, hn::Vec<D> v, hn::Mask<D> set, size_t& count) {
+  u8 bits[8] = {};
+  hn::StoreMaskBits(d, set, bits);
+  count = size_t(std::popcount(u32(bits[0] | bits[1] << 8)));
+  constexpr size_t lanes = hn::MaxLanes(D());
+  if constexpr (lanes <= kGroup) {
+    return hn::TableLookupLanes(v, hn::SetTableIndices(d, kLast<lanes>[bits[0]].data()));
+  } else {
+    const auto up =
+        hn::And(hn::Add(hn::Iota(d, 0), hn::Set(d, u32(count))), hn::Set(d, u32(lanes - 1)));
+    return hn::TableLookupLanes(hn::Compress(v, set), hn::IndicesFromVec(d, up));
+  }
+}
+
+// The first `count` values of the segment, a multiple of the lanes, from the last to the first. May
+// write a group of words below those it makes.
+template <size_t most>
+HWY_INLINE u16* encode_groups_of(u32* HWY_RESTRICT states, size_t mask, size_t count,
+                                 const u8* HWY_RESTRICT contexts, const u8* HWY_RESTRICT tokens,
+                                 const u32* HWY_RESTRICT tables, u16* next) {
+  const hn::CappedTag<u32, most> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::RebindToFloat<decltype(d)> df;
   const hn::Rebind<u16, decltype(d)> d16;
   const hn::Rebind<u8, decltype(d)> d8;
   constexpr size_t lanes = hn::MaxLanes(decltype(d)());
   const auto low = hn::Set(d, kFrequencySum - 1), one = hn::Set(d, 1u), word = hn::Set(d, 0xffffu);
-  for (size_t i = first + count; i > first;) {
+  for (size_t i = count; i > 0;) {
     i -= lanes;
     u32* const at = states + (i & mask);
     auto x = hn::LoadU(d, at);
@@ -186,14 +225,13 @@ u16* encode_groups(u32* HWY_RESTRICT states, size_t mask, size_t first, size_t c
     const auto entry = hn::GatherIndex(d, tables, hn::BitCast(di, index));
     const auto less_one = hn::And(entry, low), frequency = hn::Add(less_one, one);
     // Low halves of full states go to the words.
-    const auto full = hn::Gt(hn::BitCast(di, hn::ShiftRight<20>(x)), hn::BitCast(di, less_one));
-    u8 set[8] = {};
-    hn::StoreMaskBits(di, full, set);
-    const auto order = hn::SetTableIndices(d, kLast<lanes>[set[0]].data());
-    const auto halves = hn::And(hn::TableLookupLanes(x, order), word);
+    const auto full = hn::RebindMask(
+        d, hn::Gt(hn::BitCast(di, hn::ShiftRight<20>(x)), hn::BitCast(di, less_one)));
+    size_t given;
+    const auto halves = hn::And(gather_last(d, x, full, given), word);
     hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, halves)), d16, next - lanes);
-    next -= std::popcount(set[0]);
-    x = hn::IfThenElse(hn::RebindMask(d, full), hn::ShiftRight<16>(x), x);
+    next -= given;
+    x = hn::IfThenElse(full, hn::ShiftRight<16>(x), x);
     // The quotient is below 2^20: in float it is off by one at most, which the rest shows.
     const auto half = hn::ConvertTo(df, hn::BitCast(di, hn::ShiftRight<1>(x)));
     const auto inverse = hn::Div(hn::Set(df, 2.0f), hn::ConvertTo(df, hn::BitCast(di, frequency)));
@@ -210,6 +248,12 @@ u16* encode_groups(u32* HWY_RESTRICT states, size_t mask, size_t first, size_t c
     hn::StoreU(x, d, at);
   }
   return next;
+}
+u16* encode_groups(u32* states, size_t mask, size_t count, const u8* contexts, const u8* tokens,
+                   const u32* tables, u16* next) {
+  if (mask + 1 == kMostStates)
+    return encode_groups_of<kMostGroup>(states, mask, count, contexts, tokens, tables, next);
+  return encode_groups_of<kGroup>(states, mask, count, contexts, tokens, tables, next);
 }
 
 }  // namespace leeway::HWY_NAMESPACE
@@ -249,7 +293,7 @@ class SegmentSink final : public CodeSink<I> {
   // `tables` holds a table of 256 tokens for every context.
   void write(const u32* tables, Writer& out) {
     size_t states = kMostStates;
-    Buffer<u16> memory(done_ + 1 + kGroup);
+    Buffer<u16> memory(done_ + 1 + kMostGroup);
     std::span<const u16> words = encode(tables, states, memory);
     if (words.size() < kWorthStates) words = encode(tables, states = kGroup, memory);
     const Writer raw = raw_.take();
@@ -270,9 +314,9 @@ class SegmentSink final : public CodeSink<I> {
       --i;
       encode_one(states_[i & mask], tables[contexts_[i] * 256 + tokens_[i]], next);
     };
-    while (i % kGroup > 0) one();
+    while (i % kMostGroup > 0) one();
     if (i > 0)
-      next = HWY_DYNAMIC_DISPATCH(encode_groups)(states_.data(), mask, 0, i, contexts_.data(),
+      next = HWY_DYNAMIC_DISPATCH(encode_groups)(states_.data(), mask, i, contexts_.data(),
                                                  tokens_.data(), tables, next);
     return {next, end};
   }
@@ -404,7 +448,7 @@ class SegmentSource final : public CodeSource<I> {
  private:
   void take_words() {
     // So many more words are read before anybody looks whether they are there.
-    words_ = Buffer<u16>(bytes_.size() / 2 + kMostCodes + kGroup);
+    words_ = Buffer<u16>(bytes_.size() / 2 + kMostCodes + kMostGroup);
     std::ranges::copy(bytes_, reinterpret_cast<u8*>(words_.data()));
     std::fill(words_.begin() + bytes_.size() / 2, words_.end(), u16(0));
     state_.next = words_.data();
@@ -420,8 +464,8 @@ class SegmentSource final : public CodeSource<I> {
       HWY_DYNAMIC_DISPATCH(find_tables)(slots_.table_of.data(), contexts, count, which);
     else
       std::fill_n(which, count, slots_.table_of[0]);
-    std::fill_n(which - kGroup, kGroup, u8(0));
-    std::fill_n(which + count, kGroup, u8(0));
+    std::fill_n(which - kMostGroup, kMostGroup, u8(0));
+    std::fill_n(which + count, kMostGroup, u8(0));
     HWY_DYNAMIC_DISPATCH(decode_groups)(state_, done_, count, which, slots_.of.data(), tokens);
     if (state_.next > end_) fail_corrupt("words end too early");
     detokenize(std::span<const u8>(tokens, count), raw_, codes);
