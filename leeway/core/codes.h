@@ -31,9 +31,9 @@ class CodeSink {
   virtual void put(size_t count, const u8* contexts) = 0;
   // To be called once, behind the last put().
   virtual void finish() = 0;
-  // A sink of the next so many codes, which a decoder shall be able to read without those before;
-  // it lives as long as this one and is not finished by itself. Null if there is no such thing:
-  // then they are put here as all the others.
+  // A sink of the next so many codes, which a decoder shall be able to read without those before.
+  // Several may be filled at a time, by several threads. It lives as long as this one and is not
+  // finished by itself. Null if there is no such thing: then codes are put here, in order.
   virtual CodeSink* segment(size_t) { return nullptr; }
   // All codes of levels above `level` are put, and a segment begins.
   virtual void mark(size_t) {}
@@ -57,8 +57,8 @@ class CodeSource {
  public:
   virtual ~CodeSource() = default;
   virtual void next(std::span<I> codes, const u8* contexts) = 0;
-  // The source of the next segment, of so many codes, which may be left unread. Null if the encoder
-  // has no segments.
+  // The source of the next segment, of so many codes; several may be read at a time, or left
+  // unread. It lives as long as this one. Null if the encoder has no segments.
   virtual CodeSource* segment(size_t) { return nullptr; }
 };
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(__SSE2__)
@@ -29,6 +30,17 @@ class DefaultFloatingPoint {
  private:
   unsigned saved_;
 #endif
+};
+
+thread_local unsigned to_share = 1;
+
+class Sharing {
+ public:
+  explicit Sharing(unsigned threads) : outer_(std::exchange(to_share, threads)) {}
+  ~Sharing() { to_share = outer_; }
+
+ private:
+  unsigned outer_;
 };
 
 void run_on_threads(unsigned workers, const std::function<void(unsigned)>& work) {
@@ -61,6 +73,7 @@ void run(u64 count, unsigned threads, const Executor& executor,
   const auto workers = unsigned(std::min<u64>(std::max(threads, 1u), count));
   const auto guarded = [&](unsigned worker) {
     const DefaultFloatingPoint environment;
+    const Sharing sharing(executor ? 1 : std::max(1u, threads / workers));
     if (BufferPool::in_use()) return work(worker);
     BufferPool pool;
     const BufferPool::Use use(pool);
@@ -76,6 +89,8 @@ void run(u64 count, unsigned threads, const Executor& executor,
 }
 
 }  // namespace
+
+unsigned threads_to_share() { return to_share; }
 
 void for_each_index(u64 count, unsigned threads, const Executor& executor,
                     const std::function<void(u64)>& f) {

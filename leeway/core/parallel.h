@@ -19,6 +19,10 @@ using Executor = std::function<void(unsigned workers, const std::function<void(u
 LEEWAY_EXPORT void for_each_index(u64 count, unsigned threads, const Executor& executor,
                                   const std::function<void(u64)>& f);
 
+// How many threads the work handed to this thread may use in turn: more than one if there was less
+// to hand out than threads. On a host's threads one.
+LEEWAY_EXPORT unsigned threads_to_share();
+
 // Calls make(i) for i in [0, count) on the workers and finish(i) in ascending order, one at a time,
 // as soon as make(i) and all finish() before are done. At most `window` indices are made but not
 // finished.

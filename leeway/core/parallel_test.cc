@@ -80,5 +80,21 @@ TEST(Parallel, WorkRunsWithDefaultFloatingPoint) {
 }
 #endif
 
+// Fewer pieces of work than threads: each piece may use some of the rest.
+TEST(Parallel, ThreadsLeftOverAreShared) {
+  EXPECT_EQ(threads_to_share(), 1u);
+  for_each_index(1, 4, {}, [](u64) {
+    EXPECT_EQ(threads_to_share(), 4u);
+    for_each_index(2, threads_to_share(), {}, [](u64) { EXPECT_EQ(threads_to_share(), 2u); });
+    for_each_index(9, threads_to_share(), {}, [](u64) { EXPECT_EQ(threads_to_share(), 1u); });
+    EXPECT_EQ(threads_to_share(), 4u);
+  });
+  const Executor host = [](unsigned workers, const std::function<void(unsigned)>& work) {
+    for (unsigned i = 0; i < workers; ++i) work(i);
+  };
+  for_each_index(2, 8, host, [](u64) { EXPECT_EQ(threads_to_share(), 1u); });
+  EXPECT_EQ(threads_to_share(), 1u);
+}
+
 }  // namespace
 }  // namespace leeway

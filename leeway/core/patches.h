@@ -28,6 +28,11 @@ class Patches {
     ++count_;
   }
   size_t count() const { return count_; }
+  // Those behind all of these.
+  void append(const Patches& later) {
+    for (const Run& run : later.runs_)
+      for (size_t i = 0; i < run.count; ++i) add(run.first + i, std::bit_cast<T>(run.bits));
+  }
 
   // To the values from position `start` on.
   void apply(std::span<T> values, size_t start = 0) const {

@@ -89,9 +89,11 @@ constexpr u64 preferred_chunk(u64 otherwise) {
 // can also tell the sizes of their codes, |q| but at most 255. step() is about twice the bound, and
 // tighten() makes the bound of what follows smaller. A predictor that goes from coarse to fine says
 // with mark(level) that all coarser levels are done, and may leave out those finer than
-// last_level(). With segment() it says that the next so many values, which make what lies in a box,
-// can be decoded without those before; if the answer is no, it leaves them out. One that asks rounded(), round() or step() while it decides about single values
-// needs a quantizer with the same steps everywhere, and says so: kOneGrid.
+// last_level(). What can be decoded without what is before it is given to a visitor of its own,
+// which fork() makes for the next so many values, and join() takes back, in order; several may be
+// at work at a time. Null: there are none. Of what lies in a box that nobody wants(), the fork is
+// not used. One that asks rounded(), round() or step() while it decides about single values needs a
+// quantizer with the same steps everywhere, and says so: kOneGrid.
 template <class T>
 struct AnyVisitor {
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts = nullptr,
@@ -110,7 +112,9 @@ struct AnyVisitor {
   double step() const;
   void tighten(double factor);
   void mark(size_t level);
-  bool segment(size_t count, const std::optional<Box>& box);
+  std::unique_ptr<AnyVisitor> fork(size_t count);
+  void join(const AnyVisitor& part);
+  bool wants(const Box& box) const;
   size_t last_level() const;
 };
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "leeway/core/parallel.h"
 #include "leeway/encode/frequencies.h"
 #include "leeway/encode/token.h"
 
@@ -276,7 +277,7 @@ using Counts = std::vector<Histogram>;  // by turn and context
 template <class I>
 class SegmentSink final : public CodeSink<I> {
  public:
-  SegmentSink(size_t count, Counts& counts) : counts_(counts), tokens_(count), contexts_(count) {}
+  explicit SegmentSink(size_t count) : tokens_(count), contexts_(count) {}
   I* room(size_t) override { return codes_.data(); }
   void put(size_t count, const u8* contexts) override {
     u8 *tokens = tokens_.data() + done_, *known = contexts_.data() + done_;
@@ -285,10 +286,12 @@ class SegmentSink final : public CodeSink<I> {
       std::copy_n(contexts, count, known);
     else
       std::fill_n(known, count, u8(0));
-    for (size_t i = 0; i < count; ++i) ++counts_[i % kTurns * 256 + known[i]][tokens[i]];
     done_ += count;
   }
   void finish() override {}
+  void count(Counts& counts) const {
+    for (size_t i = 0; i < done_; ++i) ++counts[i % kTurns * 256 + contexts_[i]][tokens_[i]];
+  }
 
   // `tables` holds a table of 256 tokens for every context.
   void write(const u32* tables, Writer& out) {
@@ -321,7 +324,6 @@ class SegmentSink final : public CodeSink<I> {
     return {next, end};
   }
 
-  Counts& counts_;
   std::array<I, kMostCodes> codes_;
   Buffer<u8> tokens_, contexts_;
   BitWriter raw_;
@@ -332,14 +334,14 @@ class SegmentSink final : public CodeSink<I> {
 template <class I>
 class Sink final : public CodeSink<I> {
  public:
-  Sink(size_t count, Writer& out) : out_(out), count_(count), counts_(256 * kTurns) {}
+  Sink(size_t count, Writer& out) : out_(out), count_(count) {}
   I* room(size_t count) override {
     if (segments_.empty()) segment(count_);
     return segments_.back()->room(count);
   }
   void put(size_t count, const u8* contexts) override { segments_.back()->put(count, contexts); }
   CodeSink<I>* segment(size_t count) override {
-    segments_.push_back(std::make_unique<SegmentSink<I>>(count, counts_));
+    segments_.push_back(std::make_unique<SegmentSink<I>>(count));
     return segments_.back().get();
   }
   void mark(size_t level) override {
@@ -349,12 +351,9 @@ class Sink final : public CodeSink<I> {
 
   void finish() override {
     if (segments_.empty()) return;
-    for (size_t c = 256; c < counts_.size(); ++c)
-      std::ranges::transform(counts_[c], counts_[c % 256], counts_[c % 256].begin(), std::plus());
-    counts_.resize(256);
-    while (std::ranges::all_of(counts_.back(), [](u32 n) { return n == 0; })) counts_.pop_back();
-    const size_t highest = counts_.size() - 1;
-    const SharedTables shared = share_tables(counts_);
+    const Counts counts = count();
+    const size_t highest = counts.size() - 1;
+    const SharedTables shared = share_tables(counts);
     BitWriter head;
     head.put(highest, 8);
     for (size_t c = 1; c <= highest; ++c) head.put(shared.table_of[c] != shared.table_of[c - 1], 1);
@@ -368,16 +367,35 @@ class Sink final : public CodeSink<I> {
     for (const u8 which : shared.table_of) table_of_context.push_back(tables[which]);
     const size_t start = out_.size();
     out_.put_section(head.take().bytes());
+    std::vector<Writer> written(segments_.size());
+    for_each_index(segments_.size(), threads_to_share(), {}, [&](u64 i) {
+      segments_[size_t(i)]->write(table_of_context.front().data(), written[size_t(i)]);
+    });
     ends_.resize(marks_.size());
     for (size_t i = 0; i < segments_.size(); ++i) {
       for (size_t level = 0; level < marks_.size(); ++level)
         if (marks_[level] == i) ends_[level] = out_.size() - start;
-      segments_[i]->write(table_of_context.front().data(), out_);
+      out_.put_bytes(written[i].bytes());
     }
   }
   std::vector<size_t> marks() const override { return ends_; }
 
  private:
+  // Of all tokens by context, up to the highest one.
+  Counts count() const {
+    const size_t workers = std::min<size_t>(threads_to_share(), segments_.size());
+    std::vector<Counts> parts(workers, Counts(256 * kTurns));
+    for_each_index(workers, unsigned(workers), {}, [&](u64 worker) {
+      for (size_t i = size_t(worker); i < segments_.size(); i += workers)
+        segments_[i]->count(parts[size_t(worker)]);
+    });
+    Counts sums(256);
+    for (const Counts& part : parts)
+      for (size_t c = 0; c < part.size(); ++c)
+        std::ranges::transform(part[c], sums[c % 256], sums[c % 256].begin(), std::plus());
+    while (std::ranges::all_of(sums.back(), [](u32 n) { return n == 0; })) sums.pop_back();
+    return sums;
+  }
   static std::array<u32, 256> symbols_of(const Frequencies& table) {
     std::array<u32, 256> symbols{};
     u32 before = 0;
@@ -390,7 +408,6 @@ class Sink final : public CodeSink<I> {
 
   Writer& out_;
   size_t count_;
-  Counts counts_;
   std::vector<std::unique_ptr<SegmentSink<I>>> segments_;
   std::vector<size_t> marks_;  // by level: the segment it begins with
   std::vector<size_t> ends_;   // by level: of the segments before, in bytes
@@ -475,6 +492,7 @@ class SegmentSource final : public CodeSource<I> {
     raw_.expect_end();
     if (state_.next != end_ || std::ranges::any_of(state_.x, [](u32 x) { return x != kLowest; }))
       fail_corrupt("words left over");
+    words_ = Buffer<u16>();
   }
 
   static constexpr size_t kRoom = 64;  // for vectors before and behind the codes
@@ -497,21 +515,21 @@ class Source final : public CodeSource<I> {
   }
   void next(std::span<I> codes, const u8* contexts) override {
     if (codes.empty()) return;
-    if (!segment_) segment(left_);
-    segment_->next(codes, contexts);
+    if (segments_.empty()) segment(left_);
+    segments_.back()->next(codes, contexts);
   }
   CodeSource<I>* segment(size_t count) override {
-    segment_.emplace(*slots_, rest_, count);
+    segments_.push_back(std::make_unique<SegmentSource<I>>(*slots_, rest_, count));
     left_ -= count;
     if (left_ == 0) rest_.expect_end();
-    return &*segment_;
+    return segments_.back().get();
   }
 
  private:
   size_t left_;  // codes in segments behind this one
   std::optional<Slots> slots_;
   Reader rest_;
-  std::optional<SegmentSource<I>> segment_;
+  std::vector<std::unique_ptr<SegmentSource<I>>> segments_;
 };
 
 }  // namespace

@@ -266,6 +266,26 @@ TEST(Tiles, RegionsNeedOnlyTheirs) {
   }
 }
 
+// One chunk, several threads: they take its tiles, and change nothing.
+TEST(Tiles, ThreadsShareAChunk) {
+  const Shape shape{70, 60, 60};
+  auto values = make_field<float>(shape, Texture::smooth);
+  values[1000] = 1e30f;  // kept exactly
+  values[100000] = -1e30f;
+  auto options = options_for<float>(Bound::abs(1e-3), "pyramid:tile=12,taps=0+linear+rans");
+  options.chunk = shape;
+  const Bytes stream = compress(values.data(), shape, options);
+  const Array decoded = decompress(stream);
+  for (const unsigned threads : {2u, 5u}) {
+    options.execution.threads = threads;
+    EXPECT_EQ(compress(values.data(), shape, options), stream);
+    DecompressOptions decoding;
+    decoding.execution.threads = threads;
+    const Array shared = decompress(stream, decoding);
+    EXPECT_EQ(std::memcmp(shared.data(), decoded.data(), decoded.bytes()), 0);
+  }
+}
+
 // What tiles have made stays when it is compressed again, whatever the trials have to choose from.
 TEST(Tiles, DecodedDataStays) {
   for (const Shape& shape : {Shape{70, 64, 64}, Shape{600, 500}}) {

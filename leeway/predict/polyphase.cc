@@ -215,27 +215,34 @@ void Polyphase::split_known(const T* from, const Strides& strides, u32 ends, T* 
 }
 
 template <class T>
-void Polyphase::merge(const T* storage, T* to, const Strides& strides) const {
-  const auto length = std::ptrdiff_t(extents_[rank_ - 1]), half = is_split() ? length / 2 : 0;
+void Polyphase::merge(const T* storage, T* to, const Strides& strides, u32 ends) const {
+  const auto length = std::ptrdiff_t(extents_[rank_ - 1]);
   const std::ptrdiff_t step = strides[active_[rank_ - 1]];
-  for_each_row_of(strides, 0, [&](const Row& at) {
+  const u32 row_ends = ends >> 2 * (rank_ - 1);
+  const std::ptrdiff_t begin = row_ends & 1, end = length - (row_ends >> 1 & 1);
+  for_each_row_of(strides, ends, [&](const Row& at) {
+    if (at.is_end) return;
     T* row = to + at.offset;
     const T *e = storage + at.even, *o = storage + at.odd;
-    if (!is_split())
+    if (!is_split()) {
       for (std::ptrdiff_t i = 0; i < length; ++i) row[i * step] = e[i];
-    else if (step == 1)
-      join_pairs(bits_at(e), bits_at(o), size_t(half), bits_at(row));
-    else
-      for (std::ptrdiff_t i = 0; i < half; ++i)
-        row[2 * i * step] = e[i], row[(2 * i + 1) * step] = o[i];
-    if (is_split() && length % 2) row[(length - 1) * step] = e[half];
+    } else if (step == 1) {
+      const std::ptrdiff_t pairs = (end - begin) / 2;
+      if (begin > 0)
+        join_pairs(bits_at(o), bits_at(e + 1), size_t(pairs), bits_at(row + 1));
+      else
+        join_pairs(bits_at(e), bits_at(o), size_t(pairs), bits_at(row));
+      if ((end - begin) % 2) row[end - 1] = (end - 1) % 2 ? o[end / 2 - 1] : e[end / 2];
+    } else {
+      for (std::ptrdiff_t i = begin; i < end; ++i) row[i * step] = i % 2 ? o[i / 2] : e[i / 2];
+    }
   });
 }
 
 #define LEEWAY_POLYPHASE(T)                                                      \
   template void Polyphase::split(const T*, const Strides&, T*) const;            \
   template void Polyphase::split_known(const T*, const Strides&, u32, T*) const; \
-  template void Polyphase::merge(const T*, T*, const Strides&) const;
+  template void Polyphase::merge(const T*, T*, const Strides&, u32) const;
 LEEWAY_POLYPHASE(float)
 LEEWAY_POLYPHASE(double)
 LEEWAY_POLYPHASE(f16)

@@ -57,15 +57,16 @@ class LEEWAY_EXPORT Polyphase {
   size_t slice_size() const { return slice_size_; }
   size_t size() const { return slice_size_ * size_t(slices_.size()); }
 
-  // An array to all slices, and back. Strides are in values.
+  // An array to all slices. Strides are in values.
   template <class T>
   void split(const T* from, const Strides& strides, T* storage) const;
   // The same, but only the grid and rows and ends of rows at the ends of axes: `ends` has two bits
   // for each active axis, the lower end first. Others may be left out.
   template <class T>
   void split_known(const T* from, const Strides& strides, u32 ends, T* storage) const;
+  // Back to the array, but not what lies at these ends.
   template <class T>
-  void merge(const T* storage, T* to, const Strides& strides) const;
+  void merge(const T* storage, T* to, const Strides& strides, u32 ends) const;
 
  private:
   // A row of the array.

@@ -33,8 +33,45 @@ TEST(Polyphase, ComesBack) {
     const Strides strides = contiguous_strides(shape, 1);
     std::vector<i32> storage(layout.size(), -1), back(values.size());
     layout.split(values.data(), strides, storage.data());
-    layout.merge(storage.data(), back.data(), strides);
+    layout.merge(storage.data(), back.data(), strides, 0);
     ASSERT_EQ(values, back) << to_string(shape);
+  });
+}
+
+// Whether a point lies at one of the ends; a higher end on a cut has an even coordinate.
+bool is_at(const Shape& shape, u32 active, u32 ends, const Index& index) {
+  size_t k = 0;
+  for (size_t axis = 0; axis < shape.rank(); ++axis) {
+    if (!(active >> axis & 1)) continue;
+    if ((index[axis] == 0 && (ends >> 2 * k & 1)) ||
+        (index[axis] + 1 == shape[axis] && shape[axis] % 2 && (ends >> 2 * k & 2)))
+      return true;
+    ++k;
+  }
+  return false;
+}
+
+TEST(Polyphase, EndsAreNotTouched) {
+  for_each_layout([](const Shape& shape, u32 active, const Polyphase& layout) {
+    if (!layout.is_split()) return;
+    for (u32 ends : {0x5u, 0xau, 0x99u, 0xffu}) {
+      size_t k = 0;
+      for (size_t axis = 0; axis < shape.rank(); ++axis)
+        if (active >> axis & 1) {
+          if (shape[axis] % 2 == 0) ends &= ~(2u << 2 * k);
+          ++k;
+        }
+      const auto values = numbers(shape);
+      const Strides strides = contiguous_strides(shape, 1);
+      std::vector<i32> storage(layout.size(), -1), back(values.size(), -7);
+      layout.split(values.data(), strides, storage.data());
+      layout.merge(storage.data(), back.data(), strides, ends);
+      size_t i = 0;
+      for_each_outer(shape, 0, [&](const Index& index) {
+        ASSERT_EQ(back[i], is_at(shape, active, ends, index) ? -7 : values[i]) << to_string(shape);
+        ++i;
+      });
+    }
   });
 }
 
@@ -67,18 +104,13 @@ TEST(Polyphase, KnownValuesComeAlone) {
     for (const u32 ends : {0u, 0x5u, 0xau, 0x99u, 0xffu}) {
       std::vector<i32> storage(layout.size(), -1), back(values.size());
       layout.split_known(values.data(), strides, ends, storage.data());
-      layout.merge(storage.data(), back.data(), strides);
+      layout.merge(storage.data(), back.data(), strides, 0);
       size_t i = 0;
       for_each_outer(shape, 0, [&](const Index& index) {
-        bool is_known = false, is_grid = true;
-        for (size_t axis = 0, k = 0; axis < shape.rank(); ++axis) {
-          if (!(active >> axis & 1)) continue;
-          is_grid = is_grid && index[axis] % 2 == 0;
-          // A higher end on a cut has an even coordinate.
-          is_known = is_known || (index[axis] == 0 && (ends >> 2 * k & 1)) ||
-                     (index[axis] + 1 == shape[axis] && shape[axis] % 2 && (ends >> 2 * k & 2));
-          ++k;
-        }
+        bool is_grid = true;
+        for (size_t axis = 0; axis < shape.rank(); ++axis)
+          is_grid = is_grid && (!(active >> axis & 1) || index[axis] % 2 == 0);
+        const bool is_known = is_at(shape, active, ends, index);
         if (is_known || is_grid) ASSERT_EQ(back[i], values[i]) << to_string(shape);
         ++i;
       });

@@ -248,10 +248,20 @@ struct Memory {
 };
 
 template <class C>
+using Memories = std::vector<std::unique_ptr<Memory<C>>>;
+
+template <class C>
 class Walk final : public PyramidWalk<C> {
  public:
   Walk(const Pyramid& pyramid, const Tiles& tiles, double step)
-      : pyramid_(pyramid), step_size_(step), memories_(tiles.memories) {}
+      : pyramid_(pyramid),
+        step_size_(step),
+        memories_(std::make_shared<Memories<C>>(tiles.memories)) {}
+  std::unique_ptr<PyramidWalk<C>> another() const override {
+    return std::make_unique<Walk>(pyramid_, step_size_, memories_);
+  }
+  Walk(const Pyramid& pyramid, double step, std::shared_ptr<Memories<C>> memories)
+      : pyramid_(pyramid), step_size_(step), memories_(std::move(memories)) {}
 
   void walk(const TileStep& step, const Polyphase& layout, C* numbers, u8* sizes,
             PyramidRows<C>& rows) override {
@@ -263,10 +273,10 @@ class Walk final : public PyramidWalk<C> {
     sizes_ = sizes;
     inverse_ = C(1 / (step_size_ * pyramid_.tightening(step.level)));
     Memory<C> of_top;
-    if (!step.is_top && !memories_[step.memory])
-      memories_[step.memory] = std::make_unique<Memory<C>>();
-    memory_ = step.is_top ? &of_top : memories_[step.memory].get();
-    coarser_ = step.coarser ? memories_[*step.coarser].get() : nullptr;
+    if (!step.is_top && !(*memories_)[step.memory])
+      (*memories_)[step.memory] = std::make_unique<Memory<C>>();
+    memory_ = step.is_top ? &of_top : (*memories_)[step.memory].get();
+    coarser_ = step.coarser ? (*memories_)[*step.coarser].get() : nullptr;
     slice_ = 0;
     for_each_outer(layout.slices(), 0, [&](const Index& index) {
       index_ = index;
@@ -282,7 +292,7 @@ class Walk final : public PyramidWalk<C> {
     if (step.level > 0)
       memory_->settle();
     else
-      memories_[step.memory].reset();
+      (*memories_)[step.memory].reset();
   }
 
  private:
@@ -568,7 +578,7 @@ class Walk final : public PyramidWalk<C> {
 
   const Pyramid& pyramid_;
   double step_size_;
-  std::vector<std::unique_ptr<Memory<C>>> memories_;
+  std::shared_ptr<Memories<C>> memories_;
   std::map<u64, std::vector<Tap>> taps_of_class_;
   // About the step.
   const TileStep* step_ = nullptr;

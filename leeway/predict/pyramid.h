@@ -8,9 +8,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "leeway/core/export.h"
 #include "leeway/core/number.h"
+#include "leeway/core/parallel.h"
 #include "leeway/core/stage.h"
 #include "leeway/predict/least_squares.h"
 #include "leeway/predict/tiles.h"
@@ -41,6 +43,9 @@ class PyramidWalk {
   // the last; those that are not visited are known.
   virtual void walk(const TileStep& step, const Polyphase& layout, C* numbers, u8* sizes,
                     PyramidRows<C>& rows) = 0;
+  // Another one with the same memory, for another thread. They must not walk through steps that
+  // need each other.
+  virtual std::unique_ptr<PyramidWalk> another() const = 0;
 };
 
 struct Pyramid {
@@ -96,17 +101,16 @@ template <class T, class Visit>
 void Pyramid::walk(Field<T> field, Visit&& visit) const {
   using C = Number<T>;
   const Tiles tiles(field.shape, active_axes(field.shape), size_t(params.tile), first_level);
-  const auto learned = make_walk<C>(tiles, visit.step());
   Buffer<u8> all_sizes(field.size());  // of codes
   std::ranges::fill(all_sizes, u8(0));
 
+  using Visitor = std::remove_reference_t<Visit>;
   struct Rows final : PyramidRows<C> {
-    std::remove_reference_t<Visit>& visit;
+    Visitor* visit = nullptr;
     Buffer<T> storage;
     Buffer<C> converted;  // to compute with, if that is another type
     Buffer<u8> sizes, special;
     std::array<Predicted<T>, kMostCodes> predictions;
-    explicit Rows(std::remove_reference_t<Visit>& v) : visit(v) {}
 
     C* numbers() {
       if constexpr (std::is_same_v<T, C>)
@@ -122,7 +126,7 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
       };
       room(storage, layout.size());
       const u32 ends = step.ends();
-      if (visit.decodes())
+      if (visit->decodes())
         layout.split_known(values + step.offset, step.strides, ends, storage.data());
       else
         layout.split(values + step.offset, step.strides, storage.data());
@@ -132,7 +136,7 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
       }
       room(sizes, layout.size());
       layout.split_known(known + step.offset, step.strides, ends, sizes.data());
-      if (const u8* flags = visit.marks()) {
+      if (const u8* flags = visit->marks()) {
         room(special, layout.size());
         layout.split(flags + step.offset, step.strides, special.data());
       }
@@ -147,28 +151,62 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
         p = predictions.data();
       }
       T* values = storage.data() + first;
-      visit.run(values, p, count, contexts, special.empty() ? nullptr : special.data() + first,
-                found);
+      visit->run(values, p, count, contexts, special.empty() ? nullptr : special.data() + first,
+                 found);
       if constexpr (!std::is_same_v<T, C>)
         for (size_t i = 0; i < count; ++i) converted[first + i] = C(values[i]);
     }
-  } rows(visit);
-
-  for (const TileSegment& segment : tiles.segments) {
-    if (segment.level < visit.last_level()) return;
-    if (segment.is_level) visit.mark(segment.level);
-    if (!visit.segment(segment.count, segment.box)) continue;
+  };
+  const auto walk_steps = [&](const TileSegment& segment, Visitor& part, Rows& rows,
+                              PyramidWalk<C>& walk) {
+    rows.visit = &part;
     for (const TileStep& step : segment.steps) {
-      if (step.level < visit.last_level()) return;
+      if (step.level < part.last_level()) return;
       const Polyphase layout(step.shape, step.active, !step.is_top);
       rows.load(step, layout, field.data, all_sizes.data());
-      visit.tighten(tightening(step.level));
-      learned->walk(step, layout, rows.numbers(), rows.sizes.data(), rows);
-      layout.merge(rows.storage.data(), field.data + step.offset, step.strides);
+      part.tighten(tightening(step.level));
+      walk.walk(step, layout, rows.numbers(), rows.sizes.data(), rows);
+      layout.merge(rows.storage.data(), field.data + step.offset, step.strides, step.ends());
       // Nobody asks for those of a finest tile.
       if (step.level > 0 || !step.is_tile)
-        layout.merge(rows.sizes.data(), all_sizes.data() + step.offset, step.strides);
+        layout.merge(rows.sizes.data(), all_sizes.data() + step.offset, step.strides, step.ends());
     }
+  };
+
+  const auto learned = make_walk<C>(tiles, visit.step());
+  const auto rows = std::make_unique<Rows>();
+  const std::span<const TileSegment> segments = tiles.segments;
+  for (size_t first = 0, end = 0; first < segments.size(); first = end) {
+    const TileSegment& segment = segments[first];
+    if (segment.level < visit.last_level()) return;
+    if (segment.is_level) visit.mark(segment.level);
+    // Tiles of a level do not need each other.
+    const auto is_alike = [&](const TileSegment& other) {
+      return segment.box && other.box && other.level == segment.level;
+    };
+    end = first + 1;
+    while (end < segments.size() && is_alike(segments[end])) ++end;
+    std::vector<std::unique_ptr<Visitor>> parts;
+    for (size_t i = first; i < end; ++i) {
+      parts.push_back(visit.fork(segments[i].count));
+      if (!parts.back()) {
+        walk_steps(segments[i], visit, *rows, *learned);
+      } else if (segments[i].box && !visit.wants(*segments[i].box)) {
+        parts.back().reset();
+      }
+    }
+    if (const unsigned threads = threads_to_share(); threads > 1 && parts.size() > 1) {
+      for_each_index(parts.size(), threads, {}, [&](u64 i) {
+        if (!parts[size_t(i)]) return;
+        Rows own;
+        walk_steps(segments[first + size_t(i)], *parts[size_t(i)], own, *learned->another());
+      });
+    } else {
+      for (size_t i = 0; i < parts.size(); ++i)
+        if (parts[i]) walk_steps(segments[first + i], *parts[i], *rows, *learned);
+    }
+    for (const auto& part : parts)
+      if (part) visit.join(*part);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -90,7 +91,7 @@ struct Visitor {
     for (const double e : class_bounds) class_grids.push_back(quantizer.template at<T>(e * factor));
   }
   void mark(size_t) {}
-  bool segment(size_t, const std::optional<Box>&) { return true; }
+  bool wants(const Box&) const { return true; }
   size_t last_level() const { return 0; }
   // Says whether the value has a code. A special one has code 0, whatever is predicted: decoded
   // data compressed again must take the same way.
@@ -109,24 +110,38 @@ struct Visitor {
 template <class T, class Q>
 struct Quantize : Visitor<T, Q> {
   using Visitor<T, Q>::codes, Visitor<T, Q>::done, Visitor<T, Q>::grid, Visitor<T, Q>::wave_codes;
-  CodeSink<Code<T>>& all;
-  CodeSink<Code<T>>* sink = &all;  // of the segment
+  CodeSink<Code<T>>& sink;
   Patches<T>& exact;
   double max_error = 0;
   size_t waiting = 0;  // codes not yet in the sink
   Code<T>* block_codes = nullptr;
   std::vector<std::pair<size_t, T>> without_code;  // in the block
+  std::unique_ptr<Patches<T>> own_exact;           // of a fork
 
   Quantize(const Q& q, double e, const T* values, std::span<const u8> marks,
            std::span<const double> class_bounds, CodeSink<Code<T>>& s, Patches<T>& p)
-      : Visitor<T, Q>(q, e, values, marks, class_bounds), all(s), exact(p) {}
+      : Visitor<T, Q>(q, e, values, marks, class_bounds), sink(s), exact(p) {}
+  Quantize(const Quantize& whole, CodeSink<Code<T>>& s, std::unique_ptr<Patches<T>> own)
+      : Visitor<T, Q>(whole.quantizer, whole.bound, whole.first, whole.given_marks,
+                      whole.class_bounds),
+        sink(s),
+        exact(*own),
+        own_exact(std::move(own)) {
+    done = whole.done;
+  }
 
   bool decodes() const { return false; }
-  void mark(size_t level) { all.mark(level); }
-  bool segment(size_t count, const std::optional<Box>&) {
-    flush();
-    if (CodeSink<Code<T>>* own = all.segment(count)) sink = own;
-    return true;
+  void mark(size_t level) { sink.mark(level); }
+  std::unique_ptr<Quantize> fork(size_t count) {
+    CodeSink<Code<T>>* const own = sink.segment(count);
+    if (!own) return {};
+    auto part = std::make_unique<Quantize>(*this, *own, std::make_unique<Patches<T>>());
+    done += count;
+    return part;
+  }
+  void join(const Quantize& part) {
+    max_error = std::max(max_error, part.max_error);
+    exact.append(part.exact);
   }
   void point(T& value, Predicted<T> predicted) {
     code_next(value, predicted, codes[waiting], this->mark_of(value));
@@ -134,7 +149,7 @@ struct Quantize : Visitor<T, Q> {
   }
   void begin_block(size_t count) {
     flush();
-    block_codes = sink->room(count);
+    block_codes = sink.room(count);
     without_code.clear();
   }
   void point_at(size_t slot, T& value, Predicted<T> predicted) {
@@ -151,7 +166,7 @@ struct Quantize : Visitor<T, Q> {
   void end_block(size_t count) {
     std::ranges::sort(without_code, {}, [](const auto& entry) { return entry.first; });
     for (const auto& [slot, value] : without_code) exact.add(done + slot, value);
-    sink->put(count, nullptr);
+    sink.put(count, nullptr);
     done += count;
   }
   void keep(T& value, Predicted<T> otherwise) {
@@ -173,7 +188,7 @@ struct Quantize : Visitor<T, Q> {
         std::copy_n(found + r * rows.length, rows.length, wave_codes.data() + r * length + 1);
       }
       flush();
-      sink->put_all(wave_codes, {});
+      sink.put_all(wave_codes, {});
       done += count;
       return true;
     }
@@ -182,7 +197,7 @@ struct Quantize : Visitor<T, Q> {
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
            const u8* marks, u8* sizes) {
     flush();
-    Code<T>* const room = sink->room(count);
+    Code<T>* const room = sink.room(count);
     size_t i = 0;
     while (i < count) {
       if constexpr (requires { grid.quantize_run(values, predicted, 0, room, max_error); })
@@ -196,12 +211,12 @@ struct Quantize : Visitor<T, Q> {
         code_next(values[i], predicted[i], room[i], marks ? marks[i] : u8(0));
     }
     if (sizes) sizes_of(std::span<const Code<T>>(room, count), sizes);
-    sink->put(count, contexts);
+    sink.put(count, contexts);
   }
   void flush() {
     if (waiting == 0) return;
-    std::copy_n(codes.data(), waiting, sink->room(waiting));
-    sink->put(waiting, nullptr);
+    std::copy_n(codes.data(), waiting, sink.room(waiting));
+    sink.put(waiting, nullptr);
     waiting = 0;
   }
 
@@ -222,12 +237,12 @@ struct Quantize : Visitor<T, Q> {
 template <class T, class Q>
 struct Recover : Visitor<T, Q> {
   using Visitor<T, Q>::codes, Visitor<T, Q>::done, Visitor<T, Q>::grid, Visitor<T, Q>::wave_codes;
-  CodeSource<Code<T>>& all;
-  CodeSource<Code<T>>* source = &all;  // of the segment
-  size_t remaining;                    // in the source
-  Buffer<T> exact;                     // in the order of the walk
-  std::vector<Code<T>> ahead;          // codes for point() and wave()
-  size_t next = 0;                     // in them
+  CodeSource<Code<T>>& source;
+  size_t remaining;  // in the source
+  Buffer<T> all_exact;
+  std::span<const T> exact;    // in the order of the walk
+  std::vector<Code<T>> ahead;  // codes for point() and wave()
+  size_t next = 0;             // in them
   Wanted wanted;
   bool is_complete = true;  // so far
 
@@ -235,26 +250,40 @@ struct Recover : Visitor<T, Q> {
           std::span<const double> class_bounds, CodeSource<Code<T>>& s, size_t size,
           const Patches<T>& patches, const Wanted& w)
       : Visitor<T, Q>(q, e, values, marks, class_bounds),
-        all(s),
+        source(s),
         remaining(size),
         wanted(w),
         is_complete(w.last_level == 0) {
     if (patches.count() == 0) return;
-    exact = Buffer<T>(size);
-    std::ranges::fill(exact, T());
-    patches.apply({exact.data(), size});
+    all_exact = Buffer<T>(size);
+    std::ranges::fill(all_exact, T());
+    patches.apply({all_exact.data(), size});
+    exact = std::span<const T>(all_exact);
+  }
+  Recover(const Recover& whole, CodeSource<Code<T>>& s)
+      : Visitor<T, Q>(whole.quantizer, whole.bound, whole.first, whole.given_marks,
+                      whole.class_bounds),
+        source(s),
+        remaining(0),
+        exact(whole.exact),
+        wanted(whole.wanted) {
+    done = whole.done;
   }
 
   bool decodes() const { return true; }
   size_t last_level() const { return wanted.last_level; }
-  bool segment(size_t count, const std::optional<Box>& box) {
-    CodeSource<Code<T>>* const own = all.segment(count);
-    if (!own) return true;
-    source = own;
-    if (!box || !wanted.box || overlap(*box, *wanted.box)) return true;
+  std::unique_ptr<Recover> fork(size_t count) {
+    CodeSource<Code<T>>* const own = source.segment(count);
+    if (!own) return {};
+    auto part = std::make_unique<Recover>(*this, *own);
     done += count;
-    is_complete = false;
-    return false;
+    return part;
+  }
+  void join(const Recover&) {}
+  bool wants(const Box& box) {
+    const bool wanted_too = !wanted.box || overlap(box, *wanted.box);
+    is_complete = is_complete && wanted_too;
+    return wanted_too;
   }
   void point(T& value, Predicted<T> predicted) {
     if (next == ahead.size()) look_ahead(1);
@@ -319,7 +348,7 @@ struct Recover : Visitor<T, Q> {
       std::copy_n(ahead.data() + next, count, codes.data());
       next += count;
     } else {
-      source->next(std::span(codes.data(), count), contexts);
+      source.next(std::span(codes.data(), count), contexts);
       remaining -= count;
     }
   }
@@ -330,7 +359,7 @@ struct Recover : Visitor<T, Q> {
     while (ahead.size() < count) {
       const size_t old = ahead.size(), n = std::min(remaining, kMostCodes);
       ahead.resize(old + n);
-      source->next(std::span(ahead).subspan(old), nullptr);
+      source.next(std::span(ahead).subspan(old), nullptr);
       remaining -= n;
     }
   }
@@ -354,6 +383,8 @@ struct Estimate : Visitor<T, Q> {
   Estimate(const Q& q, double e, std::span<const u8> marks, std::span<const double> class_bounds)
       : Visitor<T, Q>(q, e, nullptr, marks, class_bounds) {}
   bool decodes() const { return false; }
+  std::unique_ptr<Estimate> fork(size_t) { return {}; }
+  void join(const Estimate&) {}
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
            const u8* marks, u8* sizes) {
     if (trial.unchanged) std::copy_n(values, count, originals.data());
