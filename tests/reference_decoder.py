@@ -1010,8 +1010,8 @@ class LeastSquares:
             if self.since >= 512 and self.known >= 8 * self.taps:
                 self.since = 0
                 self.solve()
-                if self.known > 3072:
-                    self.sums, self.known = self.sums * (3072 / self.known), 3072.0
+                if self.known > 1536:
+                    self.sums, self.known = self.sums * (1536 / self.known), 1536.0
 
     def solve(self):
         n, a = self.taps, self.sums.copy()

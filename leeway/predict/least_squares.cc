@@ -216,7 +216,7 @@ void add_products(const float* plain, const float* weighted, size_t k, double* s
 void add_products(const double* plain, const double* weighted, size_t k, double* sums) {
   HWY_DYNAMIC_DISPATCH(add_products_f64)(plain, weighted, k, sums);
 }
-constexpr double kMemory = 3072;    // samples that count
+constexpr double kMemory = 1536;    // samples that count
 constexpr double kInherited = 512;  // samples taken over from a coarser level
 constexpr size_t kSolveEvery = 512;
 constexpr double kRidge = 1e-5, kRidgeStep = 1e-4;

@@ -14,7 +14,7 @@ constexpr NamedRecipe kNamed[] = {
     {"balanced", "linear+lorenzo+huffman+zstd", "the default: small streams at a good speed"},
     {"fast", "linear+lorenzo:axes=0+pack", "several times as fast, streams a little larger"},
     {"small", "pyramid+linear+rans", "much smaller streams, at some hundred MB/s"},
-    {"smallest", "pyramid:taps=40,every=4,gain=0+linear+rans",
+    {"smallest", "pyramid:taps=28,every=4,gain=0+linear+rans",
      "the smallest streams; takes its time"},
     {"ceaz", "linear+lorenzo+adaptive+zstd", "CEAZ: Huffman in one pass, with books that follow"},
     {"ceresz", "linear+blocks+fixed:outlier=0,head=4", "the block codec of CereSZ"},

@@ -44,7 +44,7 @@ def test_repack_there_and_back(shell, plain, python):
 
 
 def test_a_text_of_twenty_words(shell, plain):
-    text = "abs=0.001 recipe=pyramid:taps=40,every=4,gain=0+linear+rans fill=-999".ljust(80)
+    text = "abs=0.001 recipe=pyramid:taps=28,every=4,gain=0+linear+rans fill=-999".ljust(80)
     words = np.frombuffer(text.encode(), "<u4")
     assert len(words) == 20
     shell("h5repack", "-f", f"t:UD={ID},0,20," + ",".join(map(str, words)), "-l", "t:CHUNK=20x48x64", "in.h5", "out.h5")
