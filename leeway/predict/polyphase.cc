@@ -174,21 +174,48 @@ void Polyphase::for_each_row_of(const Strides& strides, u32 ends, F&& f) const {
   });
 }
 
+namespace {
+
+// A row whose values are `step` apart.
+template <class T>
+void split_row(const T* row, std::ptrdiff_t length, std::ptrdiff_t step, T* e, T* o) {
+  const std::ptrdiff_t half = length / 2;
+  if (step == 1)
+    split_pairs(bits_at(row), size_t(half), bits_at(e), bits_at(o));
+  else
+    for (std::ptrdiff_t i = 0; i < half; ++i)
+      e[i] = row[2 * i * step], o[i] = row[(2 * i + 1) * step];
+  if (length % 2) e[half] = row[(length - 1) * step];
+}
+
+// Values [begin, end) of it; begin is 0 or 1.
+template <class T>
+void join_row(const T* e, const T* o, std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t step,
+              T* row) {
+  const T *first = begin > 0 ? o : e, *second = begin > 0 ? e + 1 : o;
+  const std::ptrdiff_t pairs = (end - begin) / 2;
+  row += begin * step;
+  if (step == 1)
+    join_pairs(bits_at(first), bits_at(second), size_t(pairs), bits_at(row));
+  else
+    for (std::ptrdiff_t i = 0; i < pairs; ++i)
+      row[2 * i * step] = first[i], row[(2 * i + 1) * step] = second[i];
+  if ((end - begin) % 2) row[2 * pairs * step] = first[pairs];
+}
+
+}  // namespace
+
 template <class T>
 void Polyphase::split(const T* from, const Strides& strides, T* storage) const {
-  const auto length = std::ptrdiff_t(extents_[rank_ - 1]), half = is_split() ? length / 2 : 0;
+  const auto length = std::ptrdiff_t(extents_[rank_ - 1]);
   const std::ptrdiff_t step = strides[active_[rank_ - 1]];
   for_each_row_of(strides, 0, [&](const Row& at) {
     const T* row = from + at.offset;
-    T *e = storage + at.even, *o = storage + at.odd;
-    if (!is_split())
-      for (std::ptrdiff_t i = 0; i < length; ++i) e[i] = row[i * step];
-    else if (step == 1)
-      split_pairs(bits_at(row), size_t(half), bits_at(e), bits_at(o));
+    T* e = storage + at.even;
+    if (is_split())
+      split_row(row, length, step, e, storage + at.odd);
     else
-      for (std::ptrdiff_t i = 0; i < half; ++i)
-        e[i] = row[2 * i * step], o[i] = row[(2 * i + 1) * step];
-    if (is_split() && length % 2) e[half] = row[(length - 1) * step];
+      for (std::ptrdiff_t i = 0; i < length; ++i) e[i] = row[i * step];
   });
 }
 
@@ -196,21 +223,15 @@ template <class T>
 void Polyphase::split_known(const T* from, const Strides& strides, u32 ends, T* storage) const {
   if (!is_split()) return;
   const auto length = std::ptrdiff_t(extents_[rank_ - 1]), half = length / 2;
-  const std::ptrdiff_t step = strides[active_[rank_ - 1]];
+  const std::ptrdiff_t step = strides[active_[rank_ - 1]], last = 2 * half * step;
   const u32 row_ends = ends >> 2 * (rank_ - 1);
-  for_each_row_of(strides, ends, [&](const Row& at) {
+  const bool low = row_ends & 1, high = row_ends & 2 && length % 2;
+  for_each_row_of(strides, ends, [=](const Row& at) {
     const T* row = from + at.offset;
-    T *e = storage + at.even, *o = storage + at.odd;
-    if (at.is_grid || at.is_end) {
-      if (step == 1)
-        for (std::ptrdiff_t i = 0; i < length - half; ++i) e[i] = row[2 * i];
-      else
-        for (std::ptrdiff_t i = 0; i < length - half; ++i) e[i] = row[2 * i * step];
-    }
-    if (at.is_end)
-      for (std::ptrdiff_t i = 0; i < half; ++i) o[i] = row[(2 * i + 1) * step];
-    if (row_ends & 1) e[0] = row[0];
-    if (row_ends & 2 && length % 2) e[half] = row[2 * half * step];
+    T* e = storage + at.even;
+    if (at.is_grid || at.is_end) return split_row(row, length, step, e, storage + at.odd);
+    if (low) e[0] = row[0];
+    if (high) e[half] = row[last];
   });
 }
 
@@ -223,19 +244,11 @@ void Polyphase::merge(const T* storage, T* to, const Strides& strides, u32 ends)
   for_each_row_of(strides, ends, [&](const Row& at) {
     if (at.is_end) return;
     T* row = to + at.offset;
-    const T *e = storage + at.even, *o = storage + at.odd;
-    if (!is_split()) {
+    const T* e = storage + at.even;
+    if (is_split())
+      join_row(e, storage + at.odd, begin, end, step, row);
+    else
       for (std::ptrdiff_t i = 0; i < length; ++i) row[i * step] = e[i];
-    } else if (step == 1) {
-      const std::ptrdiff_t pairs = (end - begin) / 2;
-      if (begin > 0)
-        join_pairs(bits_at(o), bits_at(e + 1), size_t(pairs), bits_at(row + 1));
-      else
-        join_pairs(bits_at(e), bits_at(o), size_t(pairs), bits_at(row));
-      if ((end - begin) % 2) row[end - 1] = (end - 1) % 2 ? o[end / 2 - 1] : e[end / 2];
-    } else {
-      for (std::ptrdiff_t i = begin; i < end; ++i) row[i * step] = i % 2 ? o[i / 2] : e[i / 2];
-    }
   });
 }
 
