@@ -384,6 +384,22 @@ def rans(reader, count, width, params):
     return [source.next(0) for _ in range(count)]
 
 
+def causal_codes(reader, shape, count, width):
+    """Codes in the order of an array, each with what the row and the plane before tell about it."""
+    source = Rans(reader, count, width)
+    if len(shape) < 2 or shape[-1] < 32:
+        return [source.next(0) for _ in range(count)]
+    lags = [shape[-1]] + ([shape[-1] * shape[-2]] if len(shape) > 2 else [])
+    sizes, codes = [0] * (max(lags) + 1), []
+    for _ in range(count):
+        at = len(sizes)
+        total = sum(2 * sizes[at - lag] + sizes[at - lag - 1] + sizes[at - lag + 1] for lag in lags)
+        context = (int(np.float32(total + 1).view(np.uint32)) >> 22) - 254
+        codes.append(source.next(context))
+        sizes.append(min(255, abs(codes[-1])))
+    return codes
+
+
 def pack(reader, count, width, params):
     codes = []
     for first in range(0, count, 256):
@@ -1478,7 +1494,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
     decoder = {"huffman": huffman, "adaptive": adaptive, "rans": rans, "pack": pack, "fixed": fixed, "raw": raw_codes, "fixed-huffman": fixed_huffman, "arithmetic": arithmetic,
                "residual": residual}[encoder]
     quantizer = next((n for n in names if n in QUANTIZERS), None)
-    joined = lambda codes: codes
+    joined = plain = lambda codes: codes
     if quantizer == "linear" and dict(stages)["linear"]["beyond"] == "planes":
         radius = max(dict(stages)["linear"]["bins"] // 2, 1)
         apart = iter(read_planes(side, radius, size, width))
@@ -1532,7 +1548,10 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
         values = [grid.recover(0.0 if dtype in FLOATS and quantizer in ("linear", "logscale") else None, q) for q in integers]
         apply_patches(exact, values)
         return values
-    codes = decoder(reader, size, width, dict(stages).get(encoder, {}))
+    if encoder == "rans" and predictor == "lorenzo" and joined is plain and (quantizer is None or names.index(quantizer) < names.index(predictor)):
+        codes = causal_codes(reader, shape, size, width)
+    else:
+        codes = decoder(reader, size, width, dict(stages).get(encoder, {}))
     reader.expect_end()
     values = [0] * size
     if predictor == "interp":

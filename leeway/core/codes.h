@@ -31,6 +31,8 @@ class CodeSink {
   virtual void put(size_t count, const u8* contexts) = 0;
   // To be called once, behind the last put().
   virtual void finish() = 0;
+  // Whether contexts are of any use.
+  virtual bool wants_contexts() const { return false; }
   // A sink of the next so many codes, which a decoder shall be able to read without those before.
   // Several may be filled at a time, by several threads. It lives as long as this one and is not
   // finished by itself. Null if there is no such thing: then codes are put here, in order.
@@ -57,6 +59,7 @@ class CodeSource {
  public:
   virtual ~CodeSource() = default;
   virtual void next(std::span<I> codes, const u8* contexts) = 0;
+  virtual bool wants_contexts() const { return false; }
   // The source of the next segment, of so many codes; several may be read at a time, or left
   // unread. It lives as long as this one. Null if the encoder has no segments.
   virtual CodeSource* segment(size_t) { return nullptr; }

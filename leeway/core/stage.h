@@ -152,7 +152,9 @@ struct Trial {
 
 // 2b. Replaces integers by differences to their predictions, in place and reversibly, modulo 2^32
 //     or 2^64; may put them in another order. What backward() needs goes to `side`. One that can do
-//     so piece by piece also offers is_piecewise() and its forms (lorenzo.h), for speed.
+//     so piece by piece also offers is_piecewise() and its forms (lorenzo.h), for speed. One whose
+//     codes stand where their values did, and tell about those behind them, says kCausal: then an
+//     encoder that wants contexts gets them (causal_contexts.h).
 template <class S>
 concept IntegerPredictor = Stage<S> && S::kKind ==
                            Kind::predictor&& requires(const S s, Field<u32> narrow, Field<u64> wide,

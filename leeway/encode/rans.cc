@@ -340,6 +340,7 @@ class Sink final : public CodeSink<I> {
     return segments_.back()->room(count);
   }
   void put(size_t count, const u8* contexts) override { segments_.back()->put(count, contexts); }
+  bool wants_contexts() const override { return true; }
   CodeSink<I>* segment(size_t count) override {
     segments_.push_back(std::make_unique<SegmentSink<I>>(count));
     return segments_.back().get();
@@ -518,6 +519,7 @@ class Source final : public CodeSource<I> {
     if (segments_.empty()) segment(left_);
     segments_.back()->next(codes, contexts);
   }
+  bool wants_contexts() const override { return true; }
   CodeSource<I>* segment(size_t count) override {
     segments_.push_back(std::make_unique<SegmentSource<I>>(*slots_, rest_, count));
     left_ -= count;

@@ -15,6 +15,7 @@ struct Rans {
   static constexpr std::string_view kName = "rans";
   static constexpr std::string_view kAbout = "interleaved rANS, a table of frequencies per context";
   static constexpr Kind kKind = Kind::encoder;
+  static constexpr u64 kChunkValues = u64(1) << 20;  // tables for every context cost time and room
   NoParams params;
 
   template <class I>

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "leeway/core/causal_contexts.h"
 #include "leeway/core/planes.h"
 #include "leeway/core/stage.h"
 #include "leeway/core/values.h"
@@ -130,6 +131,12 @@ class Dual final : public Transform<T> {
     C last = 0;
     size_t done = 0, sent = 0;
     std::optional<size_t> choice;
+    auto contexts = contexts_for(shape, sink);
+    const auto put = [&](std::span<const C> piece) {
+      if constexpr (kCausal<C>)
+        if (contexts) contexts->add(piece);
+      sink.put(piece.size(), contexts ? contexts->next(piece.size()) : nullptr);
+    };
     [[maybe_unused]] const auto send = [&] {
       if constexpr (PiecewisePredictor<P> && !kAsTheyAre) {
         if (!codes.is_piecewise() || done < predictor_.values_ahead(shape)) return;
@@ -140,9 +147,10 @@ class Dual final : public Transform<T> {
             if (!special.empty())
               predictor_.bridge_piece(shape, *choice, sent, count, special.data() + sent,
                                       codes.at(sent, count));
+          C* const room = sink.room(count);
           predictor_.forward_piece(shape, *choice, sent, count, codes.at(sent, count),
-                                   reinterpret_cast<U*>(sink.room(count)));
-          sink.put(count, nullptr);
+                                   reinterpret_cast<U*>(room));
+          put({room, count});
         }
       }
     };
@@ -178,7 +186,12 @@ class Dual final : public Transform<T> {
       if (!codes.is_piecewise()) {
         const Field<U> field{codes.at(0, done), shape};
         predictor_.forward(field, side);
-        sink.put_all({reinterpret_cast<const C*>(field.data), done}, {});
+        for (size_t first = 0, count; first < done; first += count) {
+          count = std::min(kMostCodes, done - first);
+          C* const room = sink.room(count);
+          std::copy_n(reinterpret_cast<const C*>(field.data) + first, count, room);
+          put({room, count});
+        }
       }
     sink.finish();
     return max_error;
@@ -192,15 +205,19 @@ class Dual final : public Transform<T> {
     Window<U> codes(predictor_, shape);
     const auto grid = quantizer_.template at<T>(bound);
     // Small ones: values written past the caches wait for the memory if they come all at once.
-    constexpr size_t kPiece = kMostCodes / 2;
+    auto contexts = contexts_for(shape, source);
+    const size_t most = contexts ? std::min(contexts->most(), kMostCodes / 2) : kMostCodes / 2;
     const auto for_each_piece = [&](auto&& f) {
-      for (size_t first = 0; first < size; first += kPiece) {
-        const size_t count = std::min(kPiece, size - first);
+      for (size_t first = 0; first < size; first += most) {
+        const size_t count = std::min(most, size - first);
         f(first, count, codes.at(first, count));
       }
     };
     const auto next = [&](size_t, size_t count, U* to) {
-      source.next({reinterpret_cast<C*>(to), count}, nullptr);
+      const std::span taken(reinterpret_cast<C*>(to), count);
+      source.next(taken, contexts ? contexts->next(count) : nullptr);
+      if constexpr (kCausal<C>)
+        if (contexts) contexts->add(std::span<const C>(taken));
     };
     const auto recover = [&](size_t first, size_t count, const U* from) {
       const std::span to(static_cast<T*>(values.room(count * sizeof(T))), count);
@@ -222,6 +239,20 @@ class Dual final : public Transform<T> {
       predictor_.backward(Field<U>{codes.at(0, size), shape}, side);
       for_each_piece(recover);
     }
+  }
+
+  template <class C>
+  static constexpr bool kCausal = sizeof(C) > 2 && requires {
+    P::kCausal;
+  };
+  // For an encoder's sink or source.
+  template <class C, template <class> class Codes>
+  static std::optional<CausalContexts> contexts_for(const Shape& shape, const Codes<C>& codes) {
+    std::optional<CausalContexts> contexts;
+    if constexpr (kCausal<C>)
+      if (codes.wants_contexts()) contexts.emplace(shape);
+    if (contexts && contexts->empty()) contexts.reset();
+    return contexts;
   }
 
   // The integers of a chunk: all, or only the last ones, if the predictor looks no further back.

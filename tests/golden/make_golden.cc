@@ -246,5 +246,7 @@ int main(int argc, char** argv) {
             Bound::abs(9), false);
   make<double>(folder, "pyramid:tile=10+linear+rans", {5000}, coarse, false);
   make<u8>(folder, "pyramid:tile=14,taps=0+linear+rans", {49, 50, 54}, Bound::abs(9), false);
+  make<float>(folder, "linear+lorenzo+rans", {9, 10, 40}, coarse, true);  // causal contexts
+  make<u64>(folder, "linear+lorenzo:order=2+rans", {20, 50}, Bound::abs(3), false);
   return 0;
 }
