@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rans: entropy coding with a table of frequencies per context, interleaved states (rans.md).
 //
-// Asymmetric numeral systems in the range form [Duda, 2013]: value i of the chunk belongs to state
-// i mod 32 (or 8), so that eight states at a time are decoded by vector code. The predictor may say
-// what it expects of a value, as a context of one byte; contexts that are alike share a table.
+// Asymmetric numeral systems in the range form [Duda, 2013]: value i of a segment belongs to state
+// i mod 32 (or 8), so that vectors of up to sixteen states are decoded at a time. The predictor may
+// say what it expects of a value, as a context of one byte; contexts that are alike share a table.
 #pragma once
 
 #include "leeway/core/export.h"

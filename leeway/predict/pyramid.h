@@ -100,7 +100,8 @@ struct Pyramid {
 template <class T, class Visit>
 void Pyramid::walk(Field<T> field, Visit&& visit) const {
   using C = Number<T>;
-  const Tiles tiles(field.shape, active_axes(field.shape), size_t(params.tile), first_level);
+  const Tiles tiles(field.shape, active_axes(field.shape), size_t(std::max(params.tile, 0)),
+                    first_level);
   Buffer<u8> all_sizes(field.size());  // of codes
   std::ranges::fill(all_sizes, u8(0));
 
