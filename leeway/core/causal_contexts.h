@@ -59,4 +59,40 @@ class CausalContexts {
   std::array<u8, kMostCodes> contexts_;
 };
 
+// Give contexts to an encoder that wants them, to whom codes come without. Any number at a time.
+template <class I>
+class CausalSink final : public CodeSink<I> {
+ public:
+  CausalSink(CodeSink<I>& sink, const Shape& shape) : sink_(sink), contexts_(shape) {}
+  I* room(size_t count) override { return room_ = sink_.room(count); }
+  void put(size_t count, const u8*) override {
+    if (!contexts_.empty()) contexts_.add(std::span<const I>(room_, count));
+    sink_.put(count, contexts_.empty() ? nullptr : contexts_.next(count));
+  }
+  void finish() override { sink_.finish(); }
+
+ private:
+  CodeSink<I>& sink_;
+  CausalContexts contexts_;
+  I* room_ = nullptr;
+};
+
+template <class I>
+class CausalSource final : public CodeSource<I> {
+ public:
+  CausalSource(CodeSource<I>& source, const Shape& shape) : source_(source), contexts_(shape) {}
+  void next(std::span<I> codes, const u8*) override {
+    if (contexts_.empty()) return source_.next(codes, nullptr);
+    for (; !codes.empty(); codes = codes.subspan(std::min(codes.size(), contexts_.most()))) {
+      const std::span<I> piece = codes.first(std::min(codes.size(), contexts_.most()));
+      source_.next(piece, contexts_.next(piece.size()));
+      contexts_.add(std::span<const I>(piece));
+    }
+  }
+
+ private:
+  CodeSource<I>& source_;
+  CausalContexts contexts_;
+};
+
 }  // namespace leeway

@@ -213,24 +213,23 @@ RawBits token_of(I code, u8& token) {
   token = u8(is_lowest ? kLowestToken<I> : is_large ? long_token : u32(z));
   return {z & ((u64(1) << low) - 1), low};
 }
+// A block with large codes.
 template <class I>
-void to_tokens_of_any_size(std::span<const I> codes, u8* tokens, BitWriter& raw) {
+void large_to_tokens(const I* codes, u8* tokens, BitWriter& raw) {
   if constexpr (sizeof(I) == 2) {
     std::array<i32, kBlock> wide;
-    std::ranges::copy(codes, wide.begin());
-    return to_tokens_of_any_size(std::span<const i32>(wide).first(codes.size()), tokens, raw);
-  }
-  if constexpr (sizeof(I) == 4)
-    if (codes.size() == kBlock) {
-      LongTokens found;
-      HWY_DYNAMIC_DISPATCH(to_long)(codes.data(), tokens, found);
-      const auto number = [&](size_t i) { return RawBits{found.raw[i], int(found.low[i])}; };
-      return found.most <= kFewBits ? raw.put_run<4>(kBlock, number)
-                                    : raw.put_run<1>(kBlock, number);
+    std::copy_n(codes, kBlock, wide.begin());
+    large_to_tokens(wide.data(), tokens, raw);
+  } else if constexpr (sizeof(I) == 4) {
+    LongTokens found;
+    HWY_DYNAMIC_DISPATCH(to_long)(codes, tokens, found);
+    const auto number = [&](size_t i) { return RawBits{found.raw[i], int(found.low[i])}; };
+    return found.most <= kFewBits ? raw.put_run<4>(kBlock, number) : raw.put_run<1>(kBlock, number);
+  } else {
+    for (size_t i = 0; i < kBlock; ++i) {
+      const auto [value, count] = token_of(codes[i], tokens[i]);
+      raw.put(value, count);
     }
-  for (size_t i = 0; i < codes.size(); ++i) {
-    const auto [value, count] = token_of(codes[i], tokens[i]);
-    raw.put(value, count);
   }
 }
 
@@ -278,8 +277,7 @@ void blocks_to_tokens(const I* codes, size_t count, u8* tokens, BitWriter& raw) 
   std::array<u8, kMostCodes / kBlock> large;
   to_direct(codes, count, tokens, large.data());
   for (size_t i = 0; i < count; i += kBlock)
-    if (large[i / kBlock])
-      to_tokens_of_any_size(std::span<const I>(codes + i, kBlock), tokens + i, raw);
+    if (large[i / kBlock]) large_to_tokens(codes + i, tokens + i, raw);
 }
 template <class I>
 void blocks_from_tokens(const u8* tokens, size_t count, BitReader& raw, I* codes) {

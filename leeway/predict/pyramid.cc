@@ -221,29 +221,43 @@ constexpr u32 kTopContexts = 192;
 constexpr i32 kUsualTile = 19;
 constexpr size_t kSizesEvery = 16;  // of so many groups of values, one is learned from
 
-// The error to expect, in steps, from the activity, the mean of the near sizes, the mean of those
-// before, and 1.
-struct Expectation {
-  LeastSquares<float> squares{4};
-  size_t rows = 0;
-};
-
 template <class C>
 struct Learner {
   LeastSquares<C> squares;
   size_t rows = 0;
 };
+// One for every class.
+template <class C>
+struct Learners {
+  std::array<std::optional<Learner<C>>, size_t(1) << kMaxActive> of;
+  // The first time with what a coarser level knows.
+  Learner<C>& get(u32 odd, size_t taps, const Learners* coarser) {
+    std::optional<Learner<C>>& learner = of[odd];
+    if (!learner) {
+      learner.emplace(Learner<C>{LeastSquares<C>(taps)});
+      if (coarser && coarser->of[odd] && coarser->of[odd]->squares.taps() == taps)
+        learner->squares.inherit(coarser->of[odd]->squares);
+    }
+    return *learner;
+  }
+  void settle() {
+    for (auto& learner : of)
+      if (learner) learner->squares.settle();
+  }
+};
+// The error to expect, in steps, from the activity, the mean of the near sizes, the mean of those
+// before, and 1.
+using Expectation = Learner<float>;
+constexpr size_t kExpectedFrom = 4;
 
 // What is learned about the classes of a level.
 template <class C>
 struct Memory {
-  std::array<std::optional<Learner<C>>, size_t(1) << kMaxActive> learners;
-  std::array<std::optional<Expectation>, size_t(1) << kMaxActive> expectations;
+  Learners<C> predictions;
+  Learners<float> expectations;
   void settle() {
-    for (auto& learner : learners)
-      if (learner) learner->squares.settle();
-    for (auto& expectation : expectations)
-      if (expectation) expectation->squares.settle();
+    predictions.settle();
+    expectations.settle();
   }
 };
 
@@ -300,14 +314,15 @@ class Walk final : public PyramidWalk<C> {
 
   void walk_part(const Part& part) {
     Learner<C>* learner = learner_for(part);
-    Expectation& expectation = expectation_for(part);
+    Expectation& expectation = memory_->expectations.get(
+        part.odd, kExpectedFrom, coarser_ ? &coarser_->expectations : nullptr);
     find_sides(part);
     // Points on cuts are known, and stand at ends of axes where coordinates are even.
     Extents begin{}, end = part.extents, index{};
     for (size_t axis = 0; axis < rank_; ++axis) {
       if (part.odd >> axis & 1) continue;
-      begin[axis] += step_->low[axis];
-      end[axis] -= step_->high[axis];
+      begin[axis] += step_->ends >> 2 * axis & 1;
+      end[axis] -= step_->ends >> 2 * axis >> 1 & 1;
     }
     for (size_t row = 0;; ++row) {
       bool is_inside = true;
@@ -476,16 +491,6 @@ class Walk final : public PyramidWalk<C> {
     }
   }
 
-  Expectation& expectation_for(const Part& part) {
-    std::optional<Expectation>& expectation = memory_->expectations[part.odd];
-    if (!expectation) {
-      expectation.emplace();
-      if (coarser_ && coarser_->expectations[part.odd])
-        expectation->squares.inherit(coarser_->expectations[part.odd]->squares);
-    }
-    return *expectation;
-  }
-
   // Leaves in near_ where its taps are; null if it has none.
   Learner<C>* learner_for(const Part& part) {
     const bool flat = !layout_->is_split();
@@ -496,15 +501,7 @@ class Walk final : public PyramidWalk<C> {
     const size_t count = near_->size();
     if (count == 0) return nullptr;
     for (size_t k = 0; k < count; ++k) holders_[k] = layout_->find((*near_)[k].odd);
-    std::optional<Learner<C>>& learner = memory_->learners[part.odd];
-    if (!learner) {
-      learner.emplace(Learner<C>{LeastSquares<C>(count)});
-      if (coarser_)
-        if (const auto& before = coarser_->learners[part.odd];
-            before && before->squares.taps() == count)
-          learner->squares.inherit(before->squares);
-    }
-    return &*learner;
+    return &memory_->predictions.get(part.odd, count, coarser_ ? &coarser_->predictions : nullptr);
   }
 
   // They depend on which axes there are and which classes have points, not on the extents.

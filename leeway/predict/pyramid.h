@@ -126,9 +126,8 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
           buffer = std::remove_reference_t<decltype(buffer)>(size + kRowRoom);
       };
       room(storage, layout.size());
-      const u32 ends = step.ends();
       if (visit->decodes())
-        layout.split_known(values + step.offset, step.strides, ends, storage.data());
+        layout.split_known(values + step.offset, step.strides, step.ends, storage.data());
       else
         layout.split(values + step.offset, step.strides, storage.data());
       if constexpr (!std::is_same_v<T, C>) {
@@ -136,7 +135,7 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
         std::ranges::copy(std::span(storage).first(layout.size()), converted.data());
       }
       room(sizes, layout.size());
-      layout.split_known(known + step.offset, step.strides, ends, sizes.data());
+      layout.split_known(known + step.offset, step.strides, step.ends, sizes.data());
       if (const u8* flags = visit->marks()) {
         room(special, layout.size());
         layout.split(flags + step.offset, step.strides, special.data());
@@ -167,10 +166,10 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
       rows.load(step, layout, field.data, all_sizes.data());
       part.tighten(tightening(step.level));
       walk.walk(step, layout, rows.numbers(), rows.sizes.data(), rows);
-      layout.merge(rows.storage.data(), field.data + step.offset, step.strides, step.ends());
+      layout.merge(rows.storage.data(), field.data + step.offset, step.strides, step.ends);
       // Nobody asks for those of a finest tile.
       if (step.level > 0 || !step.is_tile)
-        layout.merge(rows.sizes.data(), all_sizes.data() + step.offset, step.strides, step.ends());
+        layout.merge(rows.sizes.data(), all_sizes.data() + step.offset, step.strides, step.ends);
     }
   };
 

@@ -143,8 +143,7 @@ class Planner {
         if (!(open >> k++ & 1)) continue;
         extent = ((piece.last - piece.first) >> level) + 1;
         stride <<= level;
-        step.low[active] = piece.low;
-        step.high[active++] = piece.high;
+        step.ends |= (u32(piece.low) | u32(piece.high) << 1) << 2 * active++;
         step.active |= 1u << rank;
         const u64 ends = u64(piece.low) + u64(piece.high);
         count *= extent - ends;

@@ -25,18 +25,10 @@ struct TileStep {
   Shape shape;      // of the box, counted in the level's stride, without axes on a cut
   Strides strides;  // in values
   u32 active;       // which axes of the shape are interpolated
-  std::array<bool, kMaxActive> low, high;  // by active axis: whether that end lies on a cut
-  size_t count;                            // of values visited
-  size_t memory;                           // what is learned: a number below Tiles::memories
-  std::optional<size_t> coarser;           // the memory that it starts from
-
-  // Two bits for each active axis: whether its lower and its higher end lie on cuts.
-  u32 ends() const {
-    u32 bits = 0;
-    for (size_t axis = 0; axis < kMaxActive; ++axis)
-      bits |= (u32(low[axis]) | u32(high[axis]) << 1) << 2 * axis;
-    return bits;
-  }
+  u32 ends;         // two bits for each of them: whether its lower and higher end lie on cuts
+  size_t count;     // of values visited
+  size_t memory;    // what is learned: a number below Tiles::memories
+  std::optional<size_t> coarser;  // the memory that it starts from
 };
 
 // Steps whose codes can be decoded without those before, once the values they need are there.

@@ -16,8 +16,8 @@ void for_each_visited(const TileStep& step, F&& f) {
       place += std::ptrdiff_t(index[axis]) * step.strides[axis];
       if (!(step.active >> axis & 1)) continue;
       is_known = is_known && index[axis] % 2 == 0;
-      is_end = is_end || (step.low[k] && index[axis] == 0) ||
-               (step.high[k] && index[axis] + 1 == step.shape[axis]);
+      is_end = is_end || (step.ends >> 2 * k & 1 && index[axis] == 0) ||
+               (step.ends >> 2 * k & 2 && index[axis] + 1 == step.shape[axis]);
       ++k;
     }
     if (!is_known && !is_end) f(size_t(place));

@@ -82,11 +82,16 @@ class Dual final : public Transform<T> {
   double forward(const View& source, ValueSink& values, const ChunkBound& bound,
                  std::span<const u8> special, CodeSink<Code<T>>& sink, Patches<T>& exact,
                  Writer& side) const override {
-    return *send_all<Code<T>>(source, values, bound.most, special, sink, &exact, side);
+    std::optional<CausalSink<Code<T>>> causal;
+    if (kCausal && sink.wants_contexts()) causal.emplace(sink, source.shape);
+    return *send_all<Code<T>>(source, values, bound.most, special, causal ? *causal : sink, &exact,
+                              side);
   }
   bool backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
                 const Patches<T>& exact, Reader& side, const Wanted&) const override {
-    take_all(shape, values, bound, source, &exact, side);
+    std::optional<CausalSource<Code<T>>> causal;
+    if (kCausal && source.wants_contexts()) causal.emplace(source, shape);
+    take_all<Code<T>>(shape, values, bound, causal ? *causal : source, &exact, side);
     return true;
   }
 
@@ -109,6 +114,7 @@ class Dual final : public Transform<T> {
   }
 
  private:
+  static constexpr bool kCausal = requires { P::kCausal; };
   // Codes go straight to the encoder.
   static constexpr bool kAsTheyAre = std::is_same_v<P, NoPredictor>;
   static constexpr bool kNarrow =
@@ -131,12 +137,6 @@ class Dual final : public Transform<T> {
     C last = 0;
     size_t done = 0, sent = 0;
     std::optional<size_t> choice;
-    auto contexts = contexts_for(shape, sink);
-    const auto put = [&](std::span<const C> piece) {
-      if constexpr (kCausal<C>)
-        if (contexts) contexts->add(piece);
-      sink.put(piece.size(), contexts ? contexts->next(piece.size()) : nullptr);
-    };
     [[maybe_unused]] const auto send = [&] {
       if constexpr (PiecewisePredictor<P> && !kAsTheyAre) {
         if (!codes.is_piecewise() || done < predictor_.values_ahead(shape)) return;
@@ -147,10 +147,9 @@ class Dual final : public Transform<T> {
             if (!special.empty())
               predictor_.bridge_piece(shape, *choice, sent, count, special.data() + sent,
                                       codes.at(sent, count));
-          C* const room = sink.room(count);
           predictor_.forward_piece(shape, *choice, sent, count, codes.at(sent, count),
-                                   reinterpret_cast<U*>(room));
-          put({room, count});
+                                   reinterpret_cast<U*>(sink.room(count)));
+          sink.put(count, nullptr);
         }
       }
     };
@@ -186,12 +185,7 @@ class Dual final : public Transform<T> {
       if (!codes.is_piecewise()) {
         const Field<U> field{codes.at(0, done), shape};
         predictor_.forward(field, side);
-        for (size_t first = 0, count; first < done; first += count) {
-          count = std::min(kMostCodes, done - first);
-          C* const room = sink.room(count);
-          std::copy_n(reinterpret_cast<const C*>(field.data) + first, count, room);
-          put({room, count});
-        }
+        sink.put_all({reinterpret_cast<const C*>(field.data), done}, {});
       }
     sink.finish();
     return max_error;
@@ -205,19 +199,15 @@ class Dual final : public Transform<T> {
     Window<U> codes(predictor_, shape);
     const auto grid = quantizer_.template at<T>(bound);
     // Small ones: values written past the caches wait for the memory if they come all at once.
-    auto contexts = contexts_for(shape, source);
-    const size_t most = contexts ? std::min(contexts->most(), kMostCodes / 2) : kMostCodes / 2;
+    constexpr size_t kPiece = kMostCodes / 2;
     const auto for_each_piece = [&](auto&& f) {
-      for (size_t first = 0; first < size; first += most) {
-        const size_t count = std::min(most, size - first);
+      for (size_t first = 0; first < size; first += kPiece) {
+        const size_t count = std::min(kPiece, size - first);
         f(first, count, codes.at(first, count));
       }
     };
     const auto next = [&](size_t, size_t count, U* to) {
-      const std::span taken(reinterpret_cast<C*>(to), count);
-      source.next(taken, contexts ? contexts->next(count) : nullptr);
-      if constexpr (kCausal<C>)
-        if (contexts) contexts->add(std::span<const C>(taken));
+      source.next({reinterpret_cast<C*>(to), count}, nullptr);
     };
     const auto recover = [&](size_t first, size_t count, const U* from) {
       const std::span to(static_cast<T*>(values.room(count * sizeof(T))), count);
@@ -239,20 +229,6 @@ class Dual final : public Transform<T> {
       predictor_.backward(Field<U>{codes.at(0, size), shape}, side);
       for_each_piece(recover);
     }
-  }
-
-  template <class C>
-  static constexpr bool kCausal = sizeof(C) > 2 && requires {
-    P::kCausal;
-  };
-  // For an encoder's sink or source.
-  template <class C, template <class> class Codes>
-  static std::optional<CausalContexts> contexts_for(const Shape& shape, const Codes<C>& codes) {
-    std::optional<CausalContexts> contexts;
-    if constexpr (kCausal<C>)
-      if (codes.wants_contexts()) contexts.emplace(shape);
-    if (contexts && contexts->empty()) contexts.reset();
-    return contexts;
   }
 
   // The integers of a chunk: all, or only the last ones, if the predictor looks no further back.
@@ -457,7 +433,8 @@ class Walked final : public Transform<T> {
                 const Patches<T>& exact, Reader& side, const Wanted& wanted) const override {
     WholeField<T> whole(values, shape);
     Buffer<Code<T>> codes(whole.field.size());
-    std::ranges::fill(codes, Code<T>(0));  // perhaps not all will be there
+    if (wanted.last_level > 0 || wanted.box)
+      std::ranges::fill(codes, Code<T>(0));  // not all will be there
     Reader patches(side.take_section());
     Patches<Code<T>> far;
     if (patches.remaining() > 0) far = Patches<Code<T>>::read(patches, codes.size());
