@@ -9,6 +9,7 @@ import re
 import struct
 import sys
 import zlib
+from collections import namedtuple
 from itertools import product
 from pathlib import Path
 
@@ -1057,6 +1058,9 @@ def beyond(r0, r1=None, r2=None):
     return 2 * r0 - r1 if r2 is None else 3 * (r0 - r1) + r2
 
 
+Run = namedtuple("Run", "here row x count contexts guess predicted taps activity means expected")
+
+
 class Pyramid:
     def __init__(self, shape, params, side, grid_at, dtype, next_code, segment, exact):
         self.dtype, self.next_code, self.segment, self.exact, self.done = dtype, next_code, segment, exact, 0
@@ -1174,12 +1178,22 @@ class Pyramid:
         factor = self.tightening(self.level)
         grid, inverse = self.grid_at(factor), self.C(1 / (self.step_size * factor))
         ends = [(0, n) if odd >> k & 1 else (int(low), n - high) for k, (n, (low, high)) in enumerate(zip(extents, self.ends))]
-        for row in product(*(range(*e) for e in ends[:-1])):
-            for x in range(*ends[-1], 2048):
-                count = min(2048, ends[-1][1] - x)
-                self.run_of_values(odd, row, x, count, grid, inverse)
+        learner, width = self.learner(odd, extents), ends[-1][1] - ends[-1][0]
+        self.by_planes = self.rank > 2 and not learner
+        most = max(1, 2048 // max(width, 1)) if self.by_planes else 1
+        rows = list(product(*(range(*e) for e in ends[:-1])))
+        plane = ends[-2][1] - ends[-2][0] if self.rank > 1 else 1
+        for first in range(0, len(rows), max(plane, 1)):
+            for line in range(first, first + plane, most):
+                band = rows[line : min(line + most, first + plane)]
+                for x in range(*ends[-1], 2048):
+                    runs = [self.prepare(odd, row, x, min(2048, ends[-1][1] - x), inverse, learner) for row in band]
+                    for run in runs:
+                        self.decode(run, grid)
+                    for run in runs:
+                        self.learn(run, odd, inverse, learner)
 
-    def run_of_values(self, odd, row, x, count, grid, inverse):
+    def prepare(self, odd, row, x, count, inverse, learner):
         C, here = self.C, self.data(self.slice, odd)
         window = lambda padded, shift=0: padded[4 + x + shift : 4 + x + shift + count]
         near, before, guess, activity, axes = [], [], None, np.zeros(count, np.float32), 0
@@ -1236,7 +1250,7 @@ class Pyramid:
                 activity = add([a * w for (_, a, _), w in zip(weighted, weights)]) * scale
             activity = activity.astype(np.float32)
         for axis in range(self.rank - 2, -1, -1):
-            if row[axis] > 0:
+            if row[axis] > 0 and not (self.by_planes and axis == self.rank - 2):
                 r = self.padded(here[1], row[:axis] + (row[axis] - 1,) + row[axis + 1 :], True)
                 before += [window(r, k) for k in (0, 0, -1, 1)]
         for axis in range(len(self.slices) - 1, -1, -1):
@@ -1261,29 +1275,36 @@ class Pyramid:
         first = 192 if axes == 0 else 32 * (min(self.level, 2) * 2 + (axes > 1))
         contexts = np.where((octave >= 0) & (octave < 31), octave, 31) + first
 
-        learner, taps = self.learner(odd, here[0].shape), []
-        predicted = guess
+        taps, predicted = [], guess
         if learner:
             taps = [self.tap_row(t, row, x, count, guess) for t in learner[2]]
             if learner[0].ready:
                 predicted = learner[0].apply(taps, guess)
-        for i in range(count):
-            code = self.next_code(int(contexts[i]))
-            p = rounded(predicted[i], self.dtype)
+        means = [s * p for s, p in zip(sums, per)]
+        return Run(here, row, x, count, contexts, guess, predicted, taps, activity, means, expected)
+
+    def decode(self, run, grid):
+        here = run.here
+        for i in range(run.count):
+            code = self.next_code(int(run.contexts[i]))
+            p = rounded(run.predicted[i], self.dtype)
             lowest = -(1 << (63 if BYTES[self.dtype] == 8 else 31))
-            at = row + (x + i,)
+            at = run.row + (run.x + i,)
             value = self.exact.get(self.done, 0) if code == lowest else grid.recover(p, code, int(here[3][at]))
             here[2][at], here[1][at] = value, min(255, abs(code))
             here[0][at] = self.C(to_number(value, self.dtype))
             self.done += 1
-        values = here[0][row][x : x + count]
+
+    def learn(self, run, odd, inverse, learner):
+        f32, where = np.float32, slice(run.x, run.x + run.count)
+        values, sizes = run.here[0][run.row][where], run.here[1][run.row][where].astype(np.float32)
         if learner:
-            for g in self.groups(learner, self.every, count):
-                learner[0].sample([t[g] for t in taps], guess[g], predicted[g], values[g], expected[g], inverse)
-        for g in self.groups(expectation, 16, count):
-            means = [(s * p)[g] for s, p in zip(sums, per)]
-            size = here[1][row][x : x + count][g].astype(f32)
-            expectation[0].sample([activity[g], *means, np.ones(8, f32)], np.zeros(8, f32), expected[g], size, expected[g], f32(1))
+            for g in self.groups(learner, self.every, run.count):
+                learner[0].sample([t[g] for t in run.taps], run.guess[g], run.predicted[g], values[g], run.expected[g], inverse)
+        expectation = self.expectation(odd)
+        for g in self.groups(expectation, 64 if expectation[0].known >= 1536 else 4, run.count):
+            features = [run.activity[g], *(m[g] for m in run.means), np.ones(8, f32)]
+            expectation[0].sample(features, np.zeros(8, f32), run.expected[g], sizes[g], run.expected[g], f32(1))
 
     @staticmethod
     def groups(learner, every, count):

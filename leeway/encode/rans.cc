@@ -141,11 +141,10 @@ HWY_INLINE void decode_groups_of(State& state, size_t first, size_t count,
   const hn::Rebind<u8, decltype(d)> d8;
   const size_t lanes = hn::Lanes(d), mask = state.mask;
   const auto low = hn::Set(d, kFrequencySum - 1), lowest = hn::Set(d, kLowest);
-  // The states at `x`; among() says which of those that are short of bits count. Words are taken
-  // from `next`.
-  const auto group = [=](const u32* x, const u8* table, const u16*& next, u8* token,
+  // What becomes of the states; among() says which of those that are short of bits count. Words are
+  // taken from `next`.
+  const auto group = [=](auto old, const u8* table, const u16*& next, u8* token,
                          auto&& among) HWY_ATTR {
-    const auto old = hn::LoadU(d, x);
     const auto first_slot = hn::ShiftLeft<kFrequencyBits>(hn::PromoteTo(d, hn::LoadU(d8, table)));
     const auto index = hn::Or(first_slot, hn::And(old, low));
     const auto entry = hn::GatherIndex(d, tables, hn::BitCast(di, index));
@@ -164,19 +163,34 @@ HWY_INLINE void decode_groups_of(State& state, size_t first, size_t count,
   const auto part = [&](size_t at, const u8* table, u8* token, size_t from, size_t end) HWY_ATTR {
     const auto inside = hn::AndNot(hn::FirstN(d, from), hn::FirstN(d, end));
     u32* const x = state.x.data() + (at & mask);
+    const auto old = hn::LoadU(d, x);
     const auto fresh =
-        group(x, table, next, token, [&](auto set) HWY_ATTR { return hn::And(set, inside); });
-    hn::StoreU(hn::IfThenElse(inside, fresh, hn::LoadU(d, x)), d, x);
+        group(old, table, next, token, [&](auto set) HWY_ATTR { return hn::And(set, inside); });
+    hn::StoreU(hn::IfThenElse(inside, fresh, old), d, x);
   };
   size_t i = 0;
   if (const size_t from = first % lanes; from > 0) {
     i = std::min(lanes - from, count);
     part(first - from, which - from, tokens - from, from, from + i);
   }
-  for (; i + lanes <= count; i += lanes) {
+  const auto all = [](auto set) HWY_ATTR { return set; };
+  const auto one = [&] HWY_ATTR {
     u32* const x = state.x.data() + ((first + i) & mask);
-    hn::StoreU(group(x, which + i, next, tokens + i, [](auto set) HWY_ATTR { return set; }), d, x);
+    hn::StoreU(group(hn::LoadU(d, x), which + i, next, tokens + i, all), d, x);
+    i += lanes;
+  };
+  if (2 * lanes == mask + 1) {  // the states are two vectors
+    if (((first + i) & mask) != 0 && i + lanes <= count) one();
+    u32* const x = state.x.data();
+    auto x0 = hn::LoadU(d, x), x1 = hn::LoadU(d, x + lanes);
+    for (; i + 2 * lanes <= count; i += 2 * lanes) {
+      x0 = group(x0, which + i, next, tokens + i, all);
+      x1 = group(x1, which + i + lanes, next, tokens + i + lanes, all);
+    }
+    hn::StoreU(x0, d, x);
+    hn::StoreU(x1, d, x + lanes);
   }
+  while (i + lanes <= count) one();
   if (i < count) part(first + i, which + i, tokens + i, 0, count - i);
   state.next = next;
 }

@@ -67,30 +67,38 @@ void weighted_sum_f64(const double* const* taps, const double* weights, size_t k
 // For eight values: taps and, last, the value itself, less the guess, in steps; the taps also with
 // a weight. What is far off or no number teaches nothing.
 template <class C>
-void differences(const C* const* taps, size_t k, const C* guess, const C* values, const C* weight,
-                 size_t first, C inverse_step, C* plain, C* weighted) {
+void differences(const Samples<C>& in, size_t k, C* plain, C* weighted) {
   const hn::CappedTag<C, 8> d;
-  const auto scale = hn::Set(d, inverse_step), most = hn::Set(d, C(kUsable));
+  const hn::Rebind<float, decltype(d)> df;
+  const auto scale = hn::Set(d, in.inverse_step), most = hn::Set(d, C(kUsable));
+  const auto usable = [&](auto v)
+                          HWY_ATTR { return hn::IfThenElseZero(hn::Lt(hn::Abs(v), most), v); };
   for (size_t lane = 0; lane < 8; lane += hn::Lanes(d)) {
-    const auto g = hn::LoadU(d, guess + first + lane), w = hn::LoadU(d, weight + lane);
+    const size_t i = in.first + lane;
+    const auto g = hn::LoadU(d, in.guess + i), v = hn::LoadU(d, in.values + i);
+    const auto error = usable(hn::Mul(hn::Sub(v, hn::LoadU(d, in.predicted + i)), scale));
+    hn::Vec<decltype(d)> expected;
+    if constexpr (sizeof(C) == 4)
+      expected = hn::LoadU(d, in.expected + i);
+    else
+      expected = hn::PromoteTo(d, hn::LoadU(df, in.expected + i));
+    const auto e = usable(expected);
+    const auto squares = hn::Add(hn::Mul(hn::Mul(hn::Set(d, C(0.5)), error), error),
+                                 hn::Mul(hn::Mul(hn::Set(d, C(4)), e), e));
+    const auto weight = hn::Div(hn::Set(d, C(1)), hn::Add(squares, hn::Set(d, C(0.25))));
     for (size_t t = 0; t <= k; ++t) {
-      const C* from = (t < k ? taps[t] : values) + first + lane;
-      const auto raw = hn::Mul(hn::Sub(hn::LoadU(d, from), g), scale);
-      const auto difference = hn::IfThenElseZero(hn::Lt(hn::Abs(raw), most), raw);
+      const auto from = t < k ? hn::LoadU(d, in.taps[t] + i) : v;
+      const auto difference = usable(hn::Mul(hn::Sub(from, g), scale));
       hn::StoreU(difference, d, plain + t * kBatch + lane);
-      if (t < k) hn::StoreU(hn::Mul(difference, w), d, weighted + t * kBatch + lane);
+      if (t < k) hn::StoreU(hn::Mul(difference, weight), d, weighted + t * kBatch + lane);
     }
   }
 }
-void differences_f32(const float* const* taps, size_t k, const float* guess, const float* values,
-                     const float* weight, size_t first, float inverse_step, float* plain,
-                     float* weighted) {
-  differences(taps, k, guess, values, weight, first, inverse_step, plain, weighted);
+void differences_f32(const Samples<float>& in, size_t k, float* plain, float* weighted) {
+  differences(in, k, plain, weighted);
 }
-void differences_f64(const double* const* taps, size_t k, const double* guess, const double* values,
-                     const double* weight, size_t first, double inverse_step, double* plain,
-                     double* weighted) {
-  differences(taps, k, guess, values, weight, first, inverse_step, plain, weighted);
+void differences_f64(const Samples<double>& in, size_t k, double* plain, double* weighted) {
+  differences(in, k, plain, weighted);
 }
 
 // Solves the n equations in `a`, whose upper right half and n + 1 columns are filled in, by
@@ -185,23 +193,12 @@ HWY_EXPORT(differences_f32);
 HWY_EXPORT(differences_f64);
 HWY_EXPORT(solve);
 
-template <class C>
-C usable(C difference) {
-  return std::abs(difference) < C(kUsable) ? difference : C(0);
+void differences(const Samples<float>& in, size_t k, float* plain, float* weighted) {
+  HWY_DYNAMIC_DISPATCH(differences_f32)(in, k, plain, weighted);
 }
-void differences(const float* const* taps, size_t k, const float* guess, const float* values,
-                 const float* weight, size_t first, float inverse_step, float* plain,
-                 float* weighted) {
-  HWY_DYNAMIC_DISPATCH(differences_f32)
-  (taps, k, guess, values, weight, first, inverse_step, plain, weighted);
+void differences(const Samples<double>& in, size_t k, double* plain, double* weighted) {
+  HWY_DYNAMIC_DISPATCH(differences_f64)(in, k, plain, weighted);
 }
-void differences(const double* const* taps, size_t k, const double* guess, const double* values,
-                 const double* weight, size_t first, double inverse_step, double* plain,
-                 double* weighted) {
-  HWY_DYNAMIC_DISPATCH(differences_f64)
-  (taps, k, guess, values, weight, first, inverse_step, plain, weighted);
-}
-
 void weighted_sum(const float* const* taps, const float* weights, size_t k, const float* guess,
                   float guess_weight, size_t count, float* out) {
   HWY_DYNAMIC_DISPATCH(weighted_sum_f32)(taps, weights, k, guess, guess_weight, count, out);
@@ -228,6 +225,11 @@ LeastSquares<C>::LeastSquares(size_t taps)
     : taps_(taps), plain_(taps + 1 + 4), weighted_(taps + 1), sums_(taps * (taps + 1)) {}
 
 template <class C>
+bool LeastSquares<C>::is_full() const {
+  return known_ >= kMemory;
+}
+
+template <class C>
 void LeastSquares<C>::inherit(const LeastSquares& other) {
   if (!(other.known_ > 0)) return;
   const double scale = std::min(1.0, kInherited / other.known_);
@@ -245,16 +247,8 @@ void LeastSquares<C>::settle() {
 }
 
 template <class C>
-void LeastSquares<C>::sample(const C* const* taps, const C* guess, const C* predicted,
-                             const C* values, const float* expected, size_t first, C inverse_step) {
-  std::array<C, kSampleGroup> weight;
-  for (size_t i = 0; i < kSampleGroup; ++i) {
-    const C error = usable((values[first + i] - predicted[first + i]) * inverse_step);
-    const C e = usable(C(expected[first + i]));
-    weight[i] = 1 / (C(0.5) * error * error + C(4) * e * e + C(0.25));
-  }
-  differences(taps, taps_, guess, values, weight.data(), first, inverse_step,
-              plain_[0].data() + waiting_, weighted_[0].data() + waiting_);
+void LeastSquares<C>::sample(const Samples<C>& samples) {
+  differences(samples, taps_, plain_[0].data() + waiting_, weighted_[0].data() + waiting_);
   waiting_ += kSampleGroup;
   if (waiting_ == kBatch) add_batch();
 }

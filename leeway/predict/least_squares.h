@@ -16,6 +16,17 @@ namespace leeway {
 
 inline constexpr size_t kMostTaps = 64;
 
+// Eight values from `first` on: their taps, first guess, prediction, what they were, and the error
+// that was to be expected, in steps.
+template <class C>
+struct Samples {
+  const C* const* taps;
+  const C *guess, *predicted, *values;
+  const float* expected;
+  size_t first;
+  C inverse_step;
+};
+
 template <class C>
 class LeastSquares {
  public:
@@ -26,15 +37,14 @@ class LeastSquares {
 
   size_t taps() const { return taps_; }
   bool is_ready() const { return ready_; }
+  // Whether it has seen as much as it remembers.
+  bool is_full() const;
   const std::array<C, kMostTaps>& weights() const { return weights_; }
   // Starts from what another one of as many taps has learned.
   void inherit(const LeastSquares& other);
   // There will be no more samples.
   void settle();
-  // Eight values from `first` on: their taps, first guess, prediction, what they were, and the
-  // error that was to be expected, in steps.
-  void sample(const C* const* taps, const C* guess, const C* predicted, const C* values,
-              const float* expected, size_t first, C inverse_step);
+  void sample(const Samples<C>& samples);
   // out = p0 + sum c_k (t_k - p0). May read and write a vector behind the end of the rows.
   void apply(const C* const* taps, const C* guess, size_t count, C* out) const;
 

@@ -50,8 +50,8 @@ void check_learning(C noise, C tolerance) {
   LeastSquares<C> squares(weights.size());
   const auto rows = series.rows();
   for (size_t i = 0; i < 4096; i += 8)
-    squares.sample(rows.data(), series.guess.data(), series.guess.data(), series.values.data(),
-                   series.expected.data(), i, C(1));
+    squares.sample({rows.data(), series.guess.data(), series.guess.data(), series.values.data(),
+                    series.expected.data(), i, C(1)});
   ASSERT_TRUE(squares.is_ready());
   for (size_t k = 0; k < weights.size(); ++k)
     EXPECT_NEAR(double(squares.weights()[k]), weights[k], double(tolerance));
@@ -73,7 +73,7 @@ TEST(LeastSquares, WhatIsNoNumberTeachesNothing) {
   std::vector<float> odd(8, NAN), zero(8, 0), large(8, 3e38f), expected(8, INFINITY);
   const float* taps[] = {odd.data(), large.data(), zero.data()};
   for (int i = 0; i < 400; ++i)
-    squares.sample(taps, zero.data(), odd.data(), large.data(), expected.data(), 0, 1e30f);
+    squares.sample({taps, zero.data(), odd.data(), large.data(), expected.data(), 0, 1e30f});
   if (squares.is_ready())
     for (size_t k = 0; k < 3; ++k) EXPECT_EQ(squares.weights()[k], 0.0f);
 }

@@ -9,6 +9,31 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
+#ifndef LEEWAY_PREDICT_POLYPHASE_PAIRS
+#define LEEWAY_PREDICT_POLYPHASE_PAIRS
+namespace leeway {
+
+// Rows of an array, and rows of the first and of the second of every two of their values.
+template <class Array, class Storage>
+struct Pairs {
+  struct Line {
+    Array* row;
+    Storage *first, *second;
+  };
+  Line line;
+  std::ptrdiff_t row_pitch;
+  size_t first_pitch, second_pitch;
+  size_t lines, length;  // rows, values in each
+
+  HWY_INLINE Line at(size_t i) const {
+    return {line.row + std::ptrdiff_t(i) * row_pitch, line.first + i * first_pitch,
+            line.second + i * second_pitch};
+  }
+};
+
+}  // namespace leeway
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace leeway::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -31,31 +56,34 @@ HWY_INLINE void for_each_vector(size_t n, F&& f) {
   for (size_t i = 0; i < n; ++i) f(hn::CappedTag<U, 1>(), i);
 }
 
-// Pairs of values apart, and together again.
 template <class U>
-HWY_INLINE void split_pairs(const U* HWY_RESTRICT row, size_t pairs, U* HWY_RESTRICT even,
-                            U* HWY_RESTRICT odd) {
-  for_each_vector<U>(pairs, [&](auto d, size_t i) HWY_ATTR {
-    hn::Vec<decltype(d)> e, o;
-    hn::LoadInterleaved2(d, row + 2 * i, e, o);
-    hn::StoreU(e, d, even + i);
-    hn::StoreU(o, d, odd + i);
-  });
-}
-template <class U>
-HWY_INLINE void join_pairs(const U* HWY_RESTRICT even, const U* HWY_RESTRICT odd, size_t pairs,
-                           U* HWY_RESTRICT row) {
-  for_each_vector<U>(pairs, [&](auto d, size_t i) HWY_ATTR {
-    hn::StoreInterleaved2(hn::LoadU(d, even + i), hn::LoadU(d, odd + i), d, row + 2 * i);
-  });
-}
-#define LEEWAY_PAIRS(bits)                                                                      \
-  void split_pairs_##bits(const u##bits* row, size_t pairs, u##bits* even, u##bits* odd) {      \
-    split_pairs(row, pairs, even, odd);                                                         \
-  }                                                                                             \
-  void join_pairs_##bits(const u##bits* even, const u##bits* odd, size_t pairs, u##bits* row) { \
-    join_pairs(even, odd, pairs, row);                                                          \
+HWY_INLINE void split_rows(const Pairs<const U, U>& rows) {
+  for (size_t line = 0; line < rows.lines; ++line) {
+    const auto [row, first, second] = rows.at(line);
+    for_each_vector<U>(rows.length / 2,
+                       [&, row = row, first = first, second = second](auto d, size_t i) HWY_ATTR {
+                         hn::Vec<decltype(d)> a, b;
+                         hn::LoadInterleaved2(d, row + 2 * i, a, b);
+                         hn::StoreU(a, d, first + i);
+                         hn::StoreU(b, d, second + i);
+                       });
+    if (rows.length % 2) first[rows.length / 2] = row[rows.length - 1];
   }
+}
+template <class U>
+HWY_INLINE void join_rows(const Pairs<U, const U>& rows) {
+  for (size_t line = 0; line < rows.lines; ++line) {
+    const auto [row, first, second] = rows.at(line);
+    for_each_vector<U>(
+        rows.length / 2, [&, row = row, first = first, second = second](auto d, size_t i) HWY_ATTR {
+          hn::StoreInterleaved2(hn::LoadU(d, first + i), hn::LoadU(d, second + i), d, row + 2 * i);
+        });
+    if (rows.length % 2) row[rows.length - 1] = first[rows.length / 2];
+  }
+}
+#define LEEWAY_PAIRS(bits)                                                                         \
+  void split_rows_##bits(const Pairs<const u##bits, u##bits>& rows) { split_rows<u##bits>(rows); } \
+  void join_rows_##bits(const Pairs<u##bits, const u##bits>& rows) { join_rows<u##bits>(rows); }
 LEEWAY_PAIRS(8)
 LEEWAY_PAIRS(16)
 LEEWAY_PAIRS(32)
@@ -69,20 +97,40 @@ HWY_AFTER_NAMESPACE();
 namespace leeway {
 namespace {
 
-#define LEEWAY_PAIRS(bits)                                                               \
-  HWY_EXPORT(split_pairs_##bits);                                                        \
-  HWY_EXPORT(join_pairs_##bits);                                                         \
-  void split_pairs(const u##bits* row, size_t pairs, u##bits* even, u##bits* odd) {      \
-    HWY_DYNAMIC_DISPATCH(split_pairs_##bits)(row, pairs, even, odd);                     \
-  }                                                                                      \
-  void join_pairs(const u##bits* even, const u##bits* odd, size_t pairs, u##bits* row) { \
-    HWY_DYNAMIC_DISPATCH(join_pairs_##bits)(even, odd, pairs, row);                      \
+#define LEEWAY_PAIRS(bits)                                     \
+  HWY_EXPORT(split_rows_##bits);                               \
+  HWY_EXPORT(join_rows_##bits);                                \
+  void split_rows(const Pairs<const u##bits, u##bits>& rows) { \
+    HWY_DYNAMIC_DISPATCH(split_rows_##bits)(rows);             \
+  }                                                            \
+  void join_rows(const Pairs<u##bits, const u##bits>& rows) {  \
+    HWY_DYNAMIC_DISPATCH(join_rows_##bits)(rows);              \
   }
 LEEWAY_PAIRS(8)
 LEEWAY_PAIRS(16)
 LEEWAY_PAIRS(32)
 LEEWAY_PAIRS(64)
 #undef LEEWAY_PAIRS
+
+// The same for values that are `step` apart in the array.
+template <class U>
+void split_rows(const Pairs<const U, U>& rows, std::ptrdiff_t step) {
+  if (step == 1) return split_rows(rows);
+  for (size_t line = 0; line < rows.lines; ++line) {
+    const auto [row, first, second] = rows.at(line);
+    for (size_t i = 0; i < rows.length; ++i)
+      (i % 2 ? second : first)[i / 2] = row[std::ptrdiff_t(i) * step];
+  }
+}
+template <class U>
+void join_rows(const Pairs<U, const U>& rows, std::ptrdiff_t step) {
+  if (step == 1) return join_rows(rows);
+  for (size_t line = 0; line < rows.lines; ++line) {
+    const auto [row, first, second] = rows.at(line);
+    for (size_t i = 0; i < rows.length; ++i)
+      row[std::ptrdiff_t(i) * step] = (i % 2 ? second : first)[i / 2];
+  }
+}
 
 template <class T>
 Bits<T>* bits_at(T* values) {
@@ -94,6 +142,16 @@ const Bits<T>* bits_at(const T* values) {
 }
 
 }  // namespace
+
+template <class Array, class Storage>
+Pairs<Array, Storage> Polyphase::pairs_of(Array* array, Storage* storage, const Rows& rows) const {
+  return {{array + rows.offset, storage + rows.even, storage + rows.odd},
+          rows.step,
+          rows.even_pitch,
+          rows.odd_pitch,
+          rows.lines,
+          extents_[rank_ - 1]};
+}
 
 Polyphase::Polyphase(const Shape& shape, u32 active, bool is_split) {
   std::array<u64, kMaxRank> frozen{};
@@ -130,7 +188,7 @@ Polyphase::Polyphase(const Shape& shape, u32 active, bool is_split) {
 }
 
 template <class F>
-void Polyphase::for_each_row_of(const Strides& strides, u32 ends, F&& f) const {
+void Polyphase::for_each_rows(const Strides& strides, u32 ends, F&& f) const {
   const u32 parities = is_split() ? 1u << (rank_ - 1) : 1u;
   const size_t outer = rank_ - 1;
   size_t slice = 0;
@@ -138,13 +196,13 @@ void Polyphase::for_each_row_of(const Strides& strides, u32 ends, F&& f) const {
     for (u32 parity = 0; parity < parities; ++parity) {
       const Part &even = parts_[parity], &odd = parts_[is_split() ? parity | parities : 0];
       if (even.pitch == 0) continue;
-      Row row{0, slice + even.first, slice + odd.first, parity == 0, false};
+      std::ptrdiff_t offset = 0;
       for (size_t axis = 0; axis < slices_.rank(); ++axis)
-        row.offset += std::ptrdiff_t(position[axis]) * strides[frozen_[axis]];
+        offset += std::ptrdiff_t(position[axis]) * strides[frozen_[axis]];
       Strides steps{};
       for (size_t axis = 0; axis < outer; ++axis) {
         const std::ptrdiff_t stride = strides[active_[axis]];
-        row.offset += std::ptrdiff_t(parity >> axis & 1) * stride;
+        offset += std::ptrdiff_t(parity >> axis & 1) * stride;
         steps[axis] = is_split() ? 2 * stride : stride;
       }
       const auto is_end = [&](size_t axis, size_t index) {
@@ -152,103 +210,96 @@ void Polyphase::for_each_row_of(const Strides& strides, u32 ends, F&& f) const {
                ((index == 0 && (ends >> 2 * axis & 1)) ||
                 (index + 1 == even.extents[axis] && (ends >> 2 * axis & 2)));
       };
-      Extents index{};
-      for (;;) {
-        row.is_end = false;
-        for (size_t axis = 0; ends && axis < outer; ++axis)
-          row.is_end = row.is_end || is_end(axis, index[axis]);
-        f(std::as_const(row));
-        row.even += even.pitch;
-        row.odd += odd.pitch;
-        size_t axis = outer;
-        for (; axis > 0; --axis) {
-          row.offset += steps[axis - 1];
-          if (++index[axis - 1] < even.extents[axis - 1]) break;
-          row.offset -= std::ptrdiff_t(even.extents[axis - 1]) * steps[axis - 1];
-          index[axis - 1] = 0;
+      // Planes: the rows between their ends at once.
+      const size_t rows = outer > 0 ? even.extents[outer - 1] : 1;
+      size_t row = 0;  // in the class
+      std::array<u64, kMaxActive> extents{};
+      for (size_t axis = 0; axis + 1 < outer; ++axis) extents[axis] = even.extents[axis];
+      const Shape planes(std::span<const u64>(extents).first(outer - (outer > 0)));
+      for_each_outer(planes, 0, [&](const Index& index) {
+        std::ptrdiff_t plane = offset;
+        bool is_outside = false;
+        for (size_t axis = 0; axis + 1 < outer; ++axis) {
+          plane += std::ptrdiff_t(index[axis]) * steps[axis];
+          is_outside = is_outside || is_end(axis, size_t(index[axis]));
         }
-        if (axis == 0) break;
-      }
+        const auto give = [&](size_t from, size_t end, bool at_end) {
+          if (from >= end) return;
+          const std::ptrdiff_t step = outer > 0 ? steps[outer - 1] : 0;
+          f(Rows{plane + std::ptrdiff_t(from) * step, step,
+                 slice + even.first + (row + from) * even.pitch,
+                 slice + odd.first + (row + from) * odd.pitch, even.pitch, odd.pitch, end - from,
+                 parity == 0, at_end});
+        };
+        if (is_outside || outer == 0) {
+          give(0, rows, is_outside);
+        } else {
+          const bool low = is_end(outer - 1, 0),
+                     high = rows > size_t(low) && is_end(outer - 1, rows - 1);
+          give(0, low, true);
+          give(low, rows - high, false);
+          give(rows - high, rows, true);
+        }
+        row += rows;
+      });
     }
     slice += slice_size_;
   });
 }
 
-namespace {
-
-// A row whose values are `step` apart.
-template <class T>
-void split_row(const T* row, std::ptrdiff_t length, std::ptrdiff_t step, T* e, T* o) {
-  const std::ptrdiff_t half = length / 2;
-  if (step == 1)
-    split_pairs(bits_at(row), size_t(half), bits_at(e), bits_at(o));
-  else
-    for (std::ptrdiff_t i = 0; i < half; ++i)
-      e[i] = row[2 * i * step], o[i] = row[(2 * i + 1) * step];
-  if (length % 2) e[half] = row[(length - 1) * step];
-}
-
-// Values [begin, end) of it; begin is 0 or 1.
-template <class T>
-void join_row(const T* e, const T* o, std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t step,
-              T* row) {
-  const T *first = begin > 0 ? o : e, *second = begin > 0 ? e + 1 : o;
-  const std::ptrdiff_t pairs = (end - begin) / 2;
-  row += begin * step;
-  if (step == 1)
-    join_pairs(bits_at(first), bits_at(second), size_t(pairs), bits_at(row));
-  else
-    for (std::ptrdiff_t i = 0; i < pairs; ++i)
-      row[2 * i * step] = first[i], row[(2 * i + 1) * step] = second[i];
-  if ((end - begin) % 2) row[2 * pairs * step] = first[pairs];
-}
-
-}  // namespace
-
 template <class T>
 void Polyphase::split(const T* from, const Strides& strides, T* storage) const {
-  const auto length = std::ptrdiff_t(extents_[rank_ - 1]);
   const std::ptrdiff_t step = strides[active_[rank_ - 1]];
-  for_each_row_of(strides, 0, [&](const Row& at) {
-    const T* row = from + at.offset;
-    T* e = storage + at.even;
-    if (is_split())
-      split_row(row, length, step, e, storage + at.odd);
-    else
-      for (std::ptrdiff_t i = 0; i < length; ++i) e[i] = row[i * step];
+  for_each_rows(strides, 0, [&](const Rows& rows) {
+    const auto pairs = pairs_of(bits_at(from), bits_at(storage), rows);
+    if (is_split()) return split_rows(pairs, step);
+    for (size_t line = 0; line < rows.lines; ++line) {
+      const auto [row, values, unused] = pairs.at(line);
+      for (size_t i = 0; i < pairs.length; ++i) values[i] = row[std::ptrdiff_t(i) * step];
+    }
   });
 }
 
 template <class T>
 void Polyphase::split_known(const T* from, const Strides& strides, u32 ends, T* storage) const {
   if (!is_split()) return;
-  const auto length = std::ptrdiff_t(extents_[rank_ - 1]), half = length / 2;
-  const std::ptrdiff_t step = strides[active_[rank_ - 1]], last = 2 * half * step;
+  const std::ptrdiff_t step = strides[active_[rank_ - 1]];
   const u32 row_ends = ends >> 2 * (rank_ - 1);
-  const bool low = row_ends & 1, high = row_ends & 2 && length % 2;
-  for_each_row_of(strides, ends, [=](const Row& at) {
-    const T* row = from + at.offset;
-    T* e = storage + at.even;
-    if (at.is_grid || at.is_end) return split_row(row, length, step, e, storage + at.odd);
-    if (low) e[0] = row[0];
-    if (high) e[half] = row[last];
+  const bool low = row_ends & 1, high = row_ends & 2 && extents_[rank_ - 1] % 2;
+  for_each_rows(strides, ends, [&](const Rows& rows) {
+    const auto pairs = pairs_of(bits_at(from), bits_at(storage), rows);
+    if (rows.is_grid || rows.is_end) return split_rows(pairs, step);
+    for (size_t line = 0; (low || high) && line < rows.lines; ++line) {
+      const auto [row, even, odd] = pairs.at(line);
+      if (low) even[0] = row[0];
+      if (high) even[pairs.length / 2] = row[std::ptrdiff_t(pairs.length - 1) * step];
+    }
   });
 }
 
 template <class T>
 void Polyphase::merge(const T* storage, T* to, const Strides& strides, u32 ends) const {
-  const auto length = std::ptrdiff_t(extents_[rank_ - 1]);
   const std::ptrdiff_t step = strides[active_[rank_ - 1]];
   const u32 row_ends = ends >> 2 * (rank_ - 1);
-  const std::ptrdiff_t begin = row_ends & 1, end = length - (row_ends >> 1 & 1);
-  for_each_row_of(strides, ends, [&](const Row& at) {
-    if (at.is_end) return;
-    T* row = to + at.offset;
-    const T* e = storage + at.even;
-    if (is_split())
-      join_row(e, storage + at.odd, begin, end, step, row);
-    else
-      for (std::ptrdiff_t i = 0; i < length; ++i) row[i * step] = e[i];
+  const bool low = row_ends & 1, high = row_ends & 2;
+  for_each_rows(strides, ends, [&](const Rows& rows) {
+    if (rows.is_end) return;
+    auto pairs = pairs_of(bits_at(to), bits_at(storage), rows);
+    if (is_split()) {
+      pairs.length -= size_t(low) + size_t(high);
+      if (low) {  // begins with an odd one
+        auto& [row, first, second] = pairs.line;
+        row += step;
+        std::swap(first, second);
+        ++second;
+        std::swap(pairs.first_pitch, pairs.second_pitch);
+      }
+      return join_rows(pairs, step);
+    }
+    for (size_t line = 0; line < rows.lines; ++line) {
+      const auto [row, values, unused] = pairs.at(line);
+      for (size_t i = 0; i < pairs.length; ++i) row[std::ptrdiff_t(i) * step] = values[i];
+    }
   });
 }
 

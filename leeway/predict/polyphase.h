@@ -40,6 +40,9 @@ struct Part {
   size_t size() const { return rows() * length(); }
 };
 
+template <class Array, class Storage>
+struct Pairs;
+
 class LEEWAY_EXPORT Polyphase {
  public:
   // Bit k of `active` stands for axis k of the shape; at most kMaxActive of them. The last active
@@ -69,16 +72,20 @@ class LEEWAY_EXPORT Polyphase {
   void merge(const T* storage, T* to, const Strides& strides, u32 ends) const;
 
  private:
-  // A row of the array.
-  struct Row {
-    std::ptrdiff_t offset;  // in the array
-    size_t even, odd;       // where its values are in the storage
-    bool is_grid;           // whether its even values are
-    bool is_end;            // whether it lies at one of the ends asked for
+  // Rows of the array that lie one behind the other along an axis.
+  struct Rows {
+    std::ptrdiff_t offset, step;  // in the array; from row to row
+    size_t even, odd;             // where the values of the first are in the storage
+    size_t even_pitch, odd_pitch;
+    size_t lines;  // rows
+    bool is_grid;  // whether their even values are
+    bool is_end;   // whether they lie at one of the ends asked for
   };
   // By class, in order.
   template <class F>
-  void for_each_row_of(const Strides& strides, u32 ends, F&& f) const;
+  void for_each_rows(const Strides& strides, u32 ends, F&& f) const;
+  template <class Array, class Storage>
+  Pairs<Array, Storage> pairs_of(Array* array, Storage* storage, const Rows& rows) const;
 
   Shape slices_;
   size_t rank_ = 0;

@@ -20,23 +20,27 @@ namespace leeway::pyramid {
 
 inline constexpr size_t kMostKnown = 32;
 
+// Of codes, row by row.
+struct Sizes {
+  const u8* first;
+  size_t pitch;
+};
+
 // Values along one axis, at -3, -1, 1 and 3 times the level's stride.
 template <class C>
 struct Taps {
   const C *a, *b, *c, *d;
+  size_t pitch;  // from row to row
 };
 
-template <class C>
-struct RowInput {
-  std::array<Taps<C>, kMaxActive> axes;
-  size_t count;  // of values
-  C inverse;     // 1 / step
+// Rows for which the same things are known. Results stand one row behind the other.
+struct Lines {
+  size_t lines, count;  // rows, values in each
 };
 
-// Rows of sizes of codes: those of the values interpolated from, then those of rows and slices
-// before.
+// Sizes of codes: those of the values interpolated from, then those before.
 struct Known {
-  std::array<const u8*, kMostKnown> sizes;
+  std::array<Sizes, kMostKnown> sizes;
   size_t near, all;  // how many
 };
 
@@ -57,7 +61,8 @@ using namespace leeway::pyramid;
 template <class D, class V = hn::Vec<D>>
 struct Direction {
   V value, activity, weight;
-  HWY_INLINE Direction(D d, const Taps<hn::TFromD<D>>& taps, size_t i, V inverse) {
+  HWY_INLINE Direction(D d, const Taps<hn::TFromD<D>>& taps, size_t line, size_t x, V inverse) {
+    const size_t i = line * taps.pitch + x;
     const auto b = hn::LoadU(d, taps.b + i), c = hn::LoadU(d, taps.c + i);
     const auto near = hn::Add(b, c);
     const auto far = hn::Add(hn::LoadU(d, taps.a + i), hn::LoadU(d, taps.d + i));
@@ -83,58 +88,59 @@ HWY_INLINE void store_float(D d, V value, float* to) {
   }
 }
 
-// Calls f(d, i) for all vectors of a row. Rows have room behind them: the last one may reach over
-// the end.
+// Calls f(d, line, x, i) for all vectors of all rows, i counting all values. Results have room
+// behind them: the last vector of a row may reach over its end.
 template <class C, class F>
-HWY_INLINE void for_each_vector(size_t count, F&& f) {
+HWY_INLINE void for_each_vector(const Lines& lines, F&& f) {
   const hn::ScalableTag<C> d;
-  for (size_t i = 0; i < count; i += hn::Lanes(d)) f(d, i);
+  for (size_t line = 0; line < lines.lines; ++line)
+    for (size_t x = 0; x < lines.count; x += hn::Lanes(d)) f(d, line, x, line * lines.count + x);
 }
 
 template <class C>
-void blend(const RowInput<C>& in, size_t axes, C* HWY_RESTRICT predicted,
-           float* HWY_RESTRICT activity) {
-  const Taps<C>* t = in.axes.data();
+void blend(const Lines& lines, const Taps<C>* t, size_t axes, C step_inverse,
+           C* HWY_RESTRICT predicted, float* HWY_RESTRICT activity) {
   if (axes == 1) {
-    for_each_vector<C>(in.count, [&](auto d, size_t i) HWY_ATTR {
-      const Direction x(d, t[0], i, hn::Set(d, in.inverse));
-      hn::StoreU(x.value, d, predicted + i);
-      store_float(d, x.activity, activity + i);
+    for_each_vector<C>(lines, [&](auto d, size_t line, size_t x, size_t i) HWY_ATTR {
+      const Direction a(d, t[0], line, x, hn::Set(d, step_inverse));
+      hn::StoreU(a.value, d, predicted + i);
+      store_float(d, a.activity, activity + i);
     });
   } else if (axes == 2) {
-    for_each_vector<C>(in.count, [&](auto d, size_t i) HWY_ATTR {
-      const auto inverse = hn::Set(d, in.inverse);
-      const Direction x(d, t[0], i, inverse), y(d, t[1], i, inverse);
-      const auto scale = hn::Div(hn::Set(d, 1), hn::Add(x.weight, y.weight));
-      const auto mean = [&](auto a, auto b) HWY_ATTR {
-        return hn::Mul(hn::Add(hn::Mul(a, y.weight), hn::Mul(b, x.weight)), scale);
+    for_each_vector<C>(lines, [&](auto d, size_t line, size_t x, size_t i) HWY_ATTR {
+      const auto inverse = hn::Set(d, step_inverse);
+      const Direction a(d, t[0], line, x, inverse), b(d, t[1], line, x, inverse);
+      const auto scale = hn::Div(hn::Set(d, 1), hn::Add(a.weight, b.weight));
+      const auto mean = [&](auto va, auto vb) HWY_ATTR {
+        return hn::Mul(hn::Add(hn::Mul(va, b.weight), hn::Mul(vb, a.weight)), scale);
       };
-      hn::StoreU(mean(x.value, y.value), d, predicted + i);
-      store_float(d, mean(x.activity, y.activity), activity + i);
+      hn::StoreU(mean(a.value, b.value), d, predicted + i);
+      store_float(d, mean(a.activity, b.activity), activity + i);
     });
   } else if (axes == 3) {
-    for_each_vector<C>(in.count, [&](auto d, size_t i) HWY_ATTR {
-      const auto inverse = hn::Set(d, in.inverse);
-      const Direction x(d, t[0], i, inverse), y(d, t[1], i, inverse), z(d, t[2], i, inverse);
-      const auto wx = hn::Mul(y.weight, z.weight), wy = hn::Mul(x.weight, z.weight),
-                 wz = hn::Mul(x.weight, y.weight);
-      const auto scale = hn::Div(hn::Set(d, 1), hn::Add(hn::Add(wx, wy), wz));
-      const auto mean = [&](auto a, auto b, auto c) HWY_ATTR {
-        return hn::Mul(hn::Add(hn::Add(hn::Mul(a, wx), hn::Mul(b, wy)), hn::Mul(c, wz)), scale);
+    for_each_vector<C>(lines, [&](auto d, size_t line, size_t x, size_t i) HWY_ATTR {
+      const auto inverse = hn::Set(d, step_inverse);
+      const Direction a(d, t[0], line, x, inverse), b(d, t[1], line, x, inverse),
+          c(d, t[2], line, x, inverse);
+      const auto wa = hn::Mul(b.weight, c.weight), wb = hn::Mul(a.weight, c.weight),
+                 wc = hn::Mul(a.weight, b.weight);
+      const auto scale = hn::Div(hn::Set(d, 1), hn::Add(hn::Add(wa, wb), wc));
+      const auto mean = [&](auto va, auto vb, auto vc) HWY_ATTR {
+        return hn::Mul(hn::Add(hn::Add(hn::Mul(va, wa), hn::Mul(vb, wb)), hn::Mul(vc, wc)), scale);
       };
-      hn::StoreU(mean(x.value, y.value, z.value), d, predicted + i);
-      store_float(d, mean(x.activity, y.activity, z.activity), activity + i);
+      hn::StoreU(mean(a.value, b.value, c.value), d, predicted + i);
+      store_float(d, mean(a.activity, b.activity, c.activity), activity + i);
     });
   } else {
-    for_each_vector<C>(in.count, [&](auto d, size_t i) HWY_ATTR {
-      const auto inverse = hn::Set(d, in.inverse), one = hn::Set(d, 1);
+    for_each_vector<C>(lines, [&](auto d, size_t line, size_t x, size_t i) HWY_ATTR {
+      const auto inverse = hn::Set(d, step_inverse), one = hn::Set(d, 1);
       auto sum = hn::Zero(d), values = hn::Zero(d), activities = hn::Zero(d);
       for (size_t k = 0; k < 4; ++k) {
-        const Direction x(d, t[k], i, inverse);
-        const auto w = hn::Div(one, x.weight);
+        const Direction a(d, t[k], line, x, inverse);
+        const auto w = hn::Div(one, a.weight);
         sum = hn::Add(sum, w);
-        values = hn::Add(values, hn::Mul(x.value, w));
-        activities = hn::Add(activities, hn::Mul(x.activity, w));
+        values = hn::Add(values, hn::Mul(a.value, w));
+        activities = hn::Add(activities, hn::Mul(a.activity, w));
       }
       const auto scale = hn::Div(one, sum);
       hn::StoreU(hn::Mul(values, scale), d, predicted + i);
@@ -143,34 +149,65 @@ void blend(const RowInput<C>& in, size_t axes, C* HWY_RESTRICT predicted,
   }
 }
 
-void blend_f32(const RowInput<float>& in, size_t axes, float* predicted, float* activity) {
-  blend(in, axes, predicted, activity);
+void blend_f32(const Lines& lines, const Taps<float>* taps, size_t axes, float inverse,
+               float* predicted, float* activity) {
+  blend(lines, taps, axes, inverse, predicted, activity);
 }
-void blend_f64(const RowInput<double>& in, size_t axes, double* predicted, float* activity) {
-  blend(in, axes, predicted, activity);
+void blend_f64(const Lines& lines, const Taps<double>* taps, size_t axes, double inverse,
+               double* predicted, float* activity) {
+  blend(lines, taps, axes, inverse, predicted, activity);
+}
+
+// Sums of sizes at `x` of a row.
+template <class D>
+HWY_INLINE hn::Vec<D> sum_of(D d, const Known& known, size_t from, size_t end, size_t line,
+                             size_t x) {
+  const hn::Rebind<u8, D> d8;
+  auto sum = hn::Zero(d);
+  for (size_t k = from; k < end; ++k) {
+    const Sizes& sizes = known.sizes[k];
+    const auto next = hn::LoadU(d8, sizes.first + line * sizes.pitch + x);
+    if constexpr (sizeof(hn::TFromD<D>) == 1)
+      sum = hn::SaturatedAdd(sum, next);
+    else
+      sum = hn::Add(sum, hn::PromoteTo(d, next));
+  }
+  return sum;
+}
+
+// Means of the sizes, of eight values.
+void means(const Known& known, size_t line, size_t x, float* HWY_RESTRICT near,
+           float* HWY_RESTRICT before) {
+  const hn::CappedTag<u16, 8> d16;
+  const hn::CappedTag<float, 8> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Rebind<u16, decltype(d)> words;
+  const auto mean = [&](size_t from, size_t end, float* to) HWY_ATTR {
+    HWY_ALIGN u16 sums[8];
+    for (size_t k = 0; k < 8; k += hn::Lanes(d16))
+      hn::Store(sum_of(d16, known, from, end, line, x + k), d16, sums + k);
+    const auto scale = hn::Set(d, end > from ? 1 / float(end - from) : 0.0f);
+    for (size_t k = 0; k < 8; k += hn::Lanes(d)) {
+      const auto sum = hn::ConvertTo(d, hn::PromoteTo(di, hn::Load(words, sums + k)));
+      hn::StoreU(hn::Mul(sum, scale), d, to + k);
+    }
+  };
+  mean(0, known.near, near);
+  mean(known.near, known.all, before);
 }
 
 // The error to expect, in steps, but at least 2^-7, and its class in half octaves.
-void expect(const Known& known, const Expected& weights, const float* HWY_RESTRICT activity,
-            size_t count, u32 first, float* HWY_RESTRICT expected, u8* HWY_RESTRICT contexts) {
-#if HWY_TARGET == HWY_SCALAR
-  const hn::CappedTag<u16, 1> d16;
-  const hn::CappedTag<u32, 1> du;
-#else
-  const hn::CappedTag<u16, 16> d16;
-  const hn::RepartitionToWide<decltype(d16)> du;
-  const hn::Half<decltype(d16)> half;
-#endif
-  const hn::Rebind<u8, decltype(d16)> d8;
-  const hn::RebindToSigned<decltype(du)> di;
-  const hn::RebindToFloat<decltype(du)> d;
-  const hn::Rebind<u8, decltype(du)> bytes;
-  const auto sum = [&](size_t from, size_t end, size_t i) HWY_ATTR {
-    auto all = hn::Zero(d16);
-    for (size_t k = from; k < end; ++k)
-      all = hn::Add(all, hn::PromoteTo(d16, hn::LoadU(d8, known.sizes[k] + i)));
-    return all;
-  };
+void expect(const Lines& lines, const Known& known, const Expected& weights,
+            const float* HWY_RESTRICT activity, u32 first, float* HWY_RESTRICT expected,
+            u8* HWY_RESTRICT contexts) {
+  const hn::CappedTag<u8, 32> d8;
+  const hn::CappedTag<u16, 32> d16;
+  const hn::CappedTag<float, 32> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Rebind<u8, decltype(d)> bytes;
+  const hn::Rebind<u16, decltype(d)> words;
+  const size_t step = hn::Lanes(d8);
   const auto wa = hn::Set(d, weights.activity), wn = hn::Set(d, weights.near),
              wb = hn::Set(d, weights.before), w1 = hn::Set(d, weights.constant);
   const auto least = hn::Set(d, 0x1p-7f);
@@ -185,15 +222,27 @@ void expect(const Known& known, const Expected& weights, const float* HWY_RESTRI
     const auto context = hn::Add(hn::Min(octave, hn::Set(du, 31)), hn::Set(du, first));
     hn::StoreU(hn::U8FromU32(context), bytes, contexts + i);
   };
-  for (size_t i = 0; i < count; i += hn::Lanes(d16)) {
-    const auto near = sum(0, known.near, i), before = sum(known.near, known.all, i);
-#if HWY_TARGET == HWY_SCALAR
-    one(near, before, i);
-#else
-    one(hn::LowerHalf(half, near), hn::LowerHalf(half, before), i);
-    one(hn::UpperHalf(half, near), hn::UpperHalf(half, before), i + hn::Lanes(d));
-#endif
-  }
+  HWY_ALIGN u8 near[hn::MaxLanes(d8)], before[hn::MaxLanes(d8)];
+  HWY_ALIGN u16 wide_near[hn::MaxLanes(d8)], wide_before[hn::MaxLanes(d8)];
+  for (size_t line = 0; line < lines.lines; ++line)
+    for (size_t x = 0; x < lines.count; x += step) {
+      const size_t i = line * lines.count + x;
+      const auto n = sum_of(d8, known, 0, known.near, line, x),
+                 b = sum_of(d8, known, known.near, known.all, line, x);
+      if (HWY_LIKELY(hn::AllTrue(d8, hn::Lt(hn::Max(n, b), hn::Set(d8, u8(255)))))) {
+        hn::Store(n, d8, near);
+        hn::Store(b, d8, before);
+        for (size_t k = 0; k < step; k += hn::Lanes(d))
+          one(hn::Load(bytes, near + k), hn::Load(bytes, before + k), i + k);
+      } else {  // too large for a byte
+        for (size_t k = 0; k < step; k += hn::Lanes(d16)) {
+          hn::Store(sum_of(d16, known, 0, known.near, line, x + k), d16, wide_near + k);
+          hn::Store(sum_of(d16, known, known.near, known.all, line, x + k), d16, wide_before + k);
+        }
+        for (size_t k = 0; k < step; k += hn::Lanes(d))
+          one(hn::Load(words, wide_near + k), hn::Load(words, wide_before + k), i + k);
+      }
+    }
 }
 
 }  // namespace leeway::HWY_NAMESPACE
@@ -207,19 +256,23 @@ namespace {
 HWY_EXPORT(blend_f32);
 HWY_EXPORT(blend_f64);
 HWY_EXPORT(expect);
+HWY_EXPORT(means);
 
-void blend(const RowInput<float>& in, size_t axes, float* predicted, float* activity) {
-  HWY_DYNAMIC_DISPATCH(blend_f32)(in, axes, predicted, activity);
+void blend(const Lines& lines, const Taps<float>* taps, size_t axes, float inverse,
+           float* predicted, float* activity) {
+  HWY_DYNAMIC_DISPATCH(blend_f32)(lines, taps, axes, inverse, predicted, activity);
 }
-void blend(const RowInput<double>& in, size_t axes, double* predicted, float* activity) {
-  HWY_DYNAMIC_DISPATCH(blend_f64)(in, axes, predicted, activity);
+void blend(const Lines& lines, const Taps<double>* taps, size_t axes, double inverse,
+           double* predicted, float* activity) {
+  HWY_DYNAMIC_DISPATCH(blend_f64)(lines, taps, axes, inverse, predicted, activity);
 }
 constexpr size_t kGroup = LeastSquares<float>::kSampleGroup;
 constexpr size_t kLearnedLevels = 3;
 constexpr u32 kTopContexts = 192;
 
 constexpr i32 kUsualTile = 19;
-constexpr size_t kSizesEvery = 16;  // of so many groups of values, one is learned from
+// Of so many groups of values, expectations are learned from one: first, and later.
+constexpr size_t kSizesEveryFirst = 4, kSizesEvery = 64;
 
 template <class C>
 struct Learner {
@@ -310,12 +363,20 @@ class Walk final : public PyramidWalk<C> {
   }
 
  private:
+  // Rows of a band whose neighbours are alike.
+  struct Stretch {
+    Lines lines;
+    size_t first;  // of its values in the band
+    Known known;
+  };
   size_t level() const { return step_->level + pyramid_.first_level; }
 
+  // By bands of rows that are coded together. Where taps are learned or a row's context needs the
+  // one before, a band is a row.
   void walk_part(const Part& part) {
-    Learner<C>* learner = learner_for(part);
-    Expectation& expectation = memory_->expectations.get(
-        part.odd, kExpectedFrom, coarser_ ? &coarser_->expectations : nullptr);
+    learner_ = learner_for(part);
+    expectation_ = &memory_->expectations.get(part.odd, kExpectedFrom,
+                                              coarser_ ? &coarser_->expectations : nullptr);
     find_sides(part);
     // Points on cuts are known, and stand at ends of axes where coordinates are even.
     Extents begin{}, end = part.extents, index{};
@@ -324,38 +385,72 @@ class Walk final : public PyramidWalk<C> {
       begin[axis] += step_->ends >> 2 * axis & 1;
       end[axis] -= step_->ends >> 2 * axis >> 1 & 1;
     }
-    for (size_t row = 0;; ++row) {
+    const size_t last = rank_ - 1, width = end[last] - begin[last];
+    is_by_planes_ = rank_ > 2 && !learner_;
+    const size_t most =
+        is_by_planes_ ? std::max<size_t>(1, kMostCodes / std::max<size_t>(width, 1)) : 1;
+    for (size_t row = 0;;) {
       bool is_inside = true;
-      for (size_t axis = 0; axis + 1 < rank_; ++axis)
+      for (size_t axis = 0; axis < last; ++axis)
         is_inside = is_inside && index[axis] >= begin[axis] && index[axis] < end[axis];
-      for (size_t x = begin[rank_ - 1]; is_inside && x < end[rank_ - 1]; x += kMostCodes) {
-        const size_t count = std::min(kMostCodes, end[rank_ - 1] - x);
-        const size_t at = place(part, row) + x;
-        known_.near = known_.all = 0;
-        const size_t axes = guess_row(part, index, row, x, count);
-        find_known(part, index, at);
-        const u32 first =
-            axes == 0 ? kTopContexts : u32(32 * (std::min<size_t>(level(), 2) * 2 + (axes > 1)));
-        HWY_DYNAMIC_DISPATCH(expect)
-        (known_, weights_for(expectation), activity_.data(), count, first, expected_.data(),
-         contexts_.data());
-        const C* predicted = guess_.data();
-        if (learner) {
-          find_taps(index, x);
-          if (learner->squares.is_ready()) {
-            learner->squares.apply(taps_.data(), guess_.data(), count, predicted_.data());
-            predicted = predicted_.data();
-          }
-        }
-        rows_->row(at, count, predicted, contexts_.data(), sizes_ + at);
-        if (learner) learn(*learner, predicted, numbers_ + at, count);
-        learn_sizes(expectation, sizes_ + at, count);
-      }
-      pad(part, row);
-      size_t axis = rank_ - 1;
+      const size_t lines =
+          is_inside && last > 0 ? std::min(most, end[last - 1] - index[last - 1]) : 1;
+      for (size_t x = begin[last]; is_inside && x < end[last]; x += kMostCodes)
+        walk_band(part, index, row, x, {lines, std::min(kMostCodes, end[last] - x)});
+      for (size_t line = 0; line < lines; ++line) pad(part, row + line);
+      row += lines;
+      size_t axis = last;
+      if (axis > 0) index[axis - 1] += lines - 1;
       while (axis > 0 && ++index[axis - 1] == part.extents[axis - 1]) index[--axis] = 0;
       if (axis == 0) return;
     }
+  }
+
+  void walk_band(const Part& part, const Extents& first, size_t row, size_t x, const Lines& band) {
+    stretches_.clear();
+    const size_t at = place(part, row) + x;
+    Extents index = first;
+    for (size_t line = 0; line < band.lines;) {
+      if (rank_ > 1) index[rank_ - 2] = first[rank_ - 2] + line;
+      Stretch& stretch = stretches_.emplace_back();
+      stretch.lines = {std::min(alike_from(index), band.lines - line), band.count};
+      stretch.first = line * band.count;
+      known_ = &stretch.known;
+      const size_t axes = guess(part, index, row + line, x, stretch);
+      find_known(part, index, at + line * part.pitch);
+      const u32 context =
+          axes == 0 ? kTopContexts : u32(32 * (std::min<size_t>(level(), 2) * 2 + (axes > 1)));
+      HWY_DYNAMIC_DISPATCH(expect)
+      (stretch.lines, *known_, weights(), activity_.data() + stretch.first, context,
+       expected_.data() + stretch.first, contexts_.data() + stretch.first);
+      line += stretch.lines.lines;
+    }
+    const C* predicted = guess_.data();
+    if (learner_) {
+      find_taps(first, x);
+      if (learner_->squares.is_ready()) {
+        learner_->squares.apply(taps_.data(), guess_.data(), band.count, predicted_.data());
+        predicted = predicted_.data();
+      }
+    }
+    rows_->code({at, part.pitch, band.lines, band.count}, predicted, contexts_.data(), sizes_ + at);
+    if (learner_) learn(*learner_, predicted, numbers_ + at, band.count);
+    const u8* sizes = sizes_ + at;
+    for (const Stretch& stretch : stretches_)
+      for (size_t line = 0; line < stretch.lines.lines; ++line, sizes += part.pitch)
+        learn_sizes(stretch, line, sizes);
+  }
+
+  // So many rows from this one on have their neighbours alike: none of them, or only this one, has
+  // some outside.
+  size_t alike_from(const Extents& index) const {
+    for (size_t s = 0; s < sides_count_; ++s) {
+      const auto& [axis, side, stride] = sides_[s];
+      if (axis + 2 != rank_) continue;
+      const size_t j = index[axis], n = side->extents[axis];
+      return j > 0 && j + 2 < n ? n - 2 - j : 1;
+    }
+    return std::numeric_limits<size_t>::max();
   }
 
   // What the points of a class are interpolated from, axis by axis.
@@ -370,17 +465,21 @@ class Walk final : public PyramidWalk<C> {
     }
   }
 
-  // The first guess of a row: interpolated, or from the slices before if nothing in this one is
-  // known. Says along how many axes, and notes where the sizes of codes are known.
-  size_t guess_row(const Part& part, const Extents& index, size_t row, size_t x, size_t count) {
+  // The first guess: interpolated, or from the slices before if nothing in this one is known. Says
+  // along how many axes, and notes where the sizes of codes are known.
+  size_t guess(const Part& part, const Extents& index, size_t row, size_t x,
+               const Stretch& stretch) {
+    const auto& [lines, count] = stretch.lines;
+    C* const guess = guess_.data() + stretch.first;
+    float* const activity = activity_.data() + stretch.first;
+    known_->near = known_->all = 0;
     if (part.odd == 0) {
-      guess_from_slices(place(part, row) + x, count);
-      std::fill_n(activity_.data(), count, 0.0f);
+      for (size_t line = 0; line < lines; ++line)
+        guess_from_slices(place(part, row + line) + x, count, guess + line * count);
+      std::fill_n(activity, lines * count, 0.0f);
       return 0;
     }
-    RowInput<C> in;
-    in.count = count;
-    in.inverse = inverse_;
+    std::array<Taps<C>, kMaxActive> taps;
     size_t axes = 0, ghosts = 0;
     for (size_t s = 0; s < sides_count_; ++s) {
       const auto& [axis, part, stride] = sides_[s];
@@ -388,9 +487,9 @@ class Walk final : public PyramidWalk<C> {
       if (axis + 1 == rank_) {
         const size_t at = place(side, row) + x;
         const C* b = numbers_ + at;
-        in.axes[axes++] = {b - 1, b, b + 1, b + 2};
-        known_.sizes[known_.all++] = sizes_ + at;
-        known_.sizes[known_.all++] = sizes_ + at + 1;
+        taps[axes++] = {b - 1, b, b + 1, b + 2, side.pitch};
+        know(sizes_ + at, side.pitch);
+        know(sizes_ + at + 1, side.pitch);
         continue;
       }
       const auto j = std::ptrdiff_t(index[axis]), n = std::ptrdiff_t(side.extents[axis]);
@@ -399,30 +498,35 @@ class Walk final : public PyramidWalk<C> {
         if (k < 0 || k >= n) return nullptr;
         return numbers_ + std::ptrdiff_t(here) + (k - j) * step;
       };
+      // Rows outside, as far apart as those inside.
       const auto ghost = [&](const C* r0, const C* r1, const C* r2) -> const C* {
         if (!r1) return r0;
-        C* out = ghosts_[ghosts++].data();
-        for (size_t i = 0; i < count; ++i)
-          out[i] = r2 ? beyond(r0[i], r1[i], r2[i]) : 2 * r0[i] - r1[i];
-        return out;
+        Buffer<C>& out = ghosts_[ghosts++];
+        if (out.size() < lines * side.pitch + kRowRoom)
+          out = Buffer<C>(lines * side.pitch + kRowRoom);
+        for (size_t line = 0; line < lines; ++line)
+          for (size_t i = line * side.pitch, end = i + count; i < end; ++i)
+            out[i] = r2 ? beyond(r0[i], r1[i], r2[i]) : 2 * r0[i] - r1[i];
+        return out.data();
       };
       const C *a = at(j - 1), *b = at(j), *c = at(j + 1), *d = at(j + 2);
       if (!c) c = ghost(b, a, at(j - 2));
       if (!a) a = ghost(b, c == b ? nullptr : c, d);
       if (!d) d = ghost(c, b, a);
-      in.axes[axes++] = {a, b, c, d};
-      known_.sizes[known_.all++] = sizes_ + here;
-      if (j + 1 < n) known_.sizes[known_.all++] = sizes_ + here + stride;
+      taps[axes++] = {a, b, c, d, side.pitch};
+      know(sizes_ + here, side.pitch);
+      if (j + 1 < n) know(sizes_ + here + stride, side.pitch);
     }
-    blend(in, axes, guess_.data(), activity_.data());
-    known_.near = known_.all;
+    blend(stretch.lines, taps.data(), axes, inverse_, guess, activity);
+    known_->near = known_->all;
     return axes;
   }
+  void know(const u8* sizes, size_t pitch) { known_->sizes[known_->all++] = {sizes, pitch}; }
 
   // As Lorenzo does, along the frozen axes.
-  void guess_from_slices(size_t at, size_t count) {
+  void guess_from_slices(size_t at, size_t count, C* guess) {
     const size_t frozen = layout_->slices().rank();
-    std::fill_n(guess_.data(), count, C(0));
+    std::fill_n(guess, count, C(0));
     for (u32 set = 1; set < 1u << frozen; ++set) {
       size_t back = 0, stride = layout_->slice_size();
       bool inside = true;
@@ -434,7 +538,7 @@ class Walk final : public PyramidWalk<C> {
       if (!inside) continue;
       const C sign = std::popcount(set) % 2 ? C(1) : C(-1);
       const C* from = numbers_ + at - back;
-      for (size_t i = 0; i < count; ++i) guess_[i] += sign * from[i];
+      for (size_t i = 0; i < count; ++i) guess[i] += sign * from[i];
     }
   }
 
@@ -443,51 +547,45 @@ class Walk final : public PyramidWalk<C> {
     const u8* sizes = sizes_ + at;
     size_t stride = part.pitch;
     for (size_t axis = rank_ - 1; axis-- > 0; stride *= part.extents[axis]) {
-      if (index[axis] == 0) continue;
+      if (index[axis] == 0 || (is_by_planes_ && axis + 2 == rank_)) continue;
       for (const std::ptrdiff_t x : {0, 0, -1, 1})
-        known_.sizes[known_.all++] = sizes - std::ptrdiff_t(stride) + x;
+        know(sizes - std::ptrdiff_t(stride) + x, part.pitch);
     }
     stride = layout_->slice_size();
     for (size_t axis = layout_->slices().rank(); axis-- > 0;
          stride *= size_t(layout_->slices()[axis])) {
-      if (index_[axis] == 0 || known_.all + 3 > kMostKnown) continue;
-      known_.sizes[known_.all++] = sizes - stride;
-      known_.sizes[known_.all++] = sizes - stride;
-      if (index_[axis] > 1) known_.sizes[known_.all++] = sizes - 2 * stride;
+      if (index_[axis] == 0 || known_->all + 3 > kMostKnown) continue;
+      know(sizes - stride, part.pitch);
+      know(sizes - stride, part.pitch);
+      if (index_[axis] > 1) know(sizes - 2 * stride, part.pitch);
     }
   }
 
   // For sums of sizes instead of means.
-  Expected weights_for(const Expectation& expectation) const {
-    const auto near = float(known_.near), before = float(known_.all - known_.near);
+  Expected weights() const {
+    const auto near = float(known_->near), before = float(known_->all - known_->near);
     const float per_near = near > 0 ? 1 / near : 0, per_before = before > 0 ? 1 / before : 0;
-    if (!expectation.squares.is_ready()) {
-      const float each = known_.all > 0 ? 1 / float(known_.all) : 0;
+    if (!expectation_->squares.is_ready()) {
+      const float each = known_->all > 0 ? 1 / float(known_->all) : 0;
       return {0.2f, each, each, 0};
     }
-    const auto& w = expectation.squares.weights();
+    const auto& w = expectation_->squares.weights();
     return {w[0], w[1] * per_near, w[2] * per_before, w[3]};
   }
-  void learn_sizes(Expectation& expectation, const u8* sizes, size_t count) {
-    constexpr size_t every = kSizesEvery;
+  void learn_sizes(const Stretch& stretch, size_t line, const u8* sizes) {
+    const size_t every = expectation_->squares.is_full() ? kSizesEvery : kSizesEveryFirst;
+    const size_t count = stretch.lines.count;
     std::array<float, kGroup> near, before, size;
-    for (size_t g = expectation.rows++ * 5 % every; (g + 1) * kGroup <= count; g += every) {
-      const size_t first = g * kGroup;
-      const auto mean = [&](size_t k, size_t end, std::array<float, kGroup>& result) {
-        std::array<u16, kGroup> sums{};
-        const float scale = end > k ? 1 / float(end - k) : 0;
-        for (; k < end; ++k)
-          for (size_t i = 0; i < kGroup; ++i) sums[i] = u16(sums[i] + known_.sizes[k][first + i]);
-        for (size_t i = 0; i < kGroup; ++i) result[i] = float(sums[i]) * scale;
-      };
-      mean(0, known_.near, near);
-      mean(known_.near, known_.all, before);
-      for (size_t i = 0; i < kGroup; ++i) size[i] = float(sizes[first + i]);
+    for (size_t g = expectation_->rows++ * 5 % every; (g + 1) * kGroup <= count; g += every) {
+      const size_t x = g * kGroup, first = stretch.first + line * count + x;
+      HWY_DYNAMIC_DISPATCH(means)(stretch.known, line, x, near.data(), before.data());
+      for (size_t i = 0; i < kGroup; ++i) size[i] = float(sizes[x + i]);
       static constexpr std::array<float, kGroup> kOnes{1, 1, 1, 1, 1, 1, 1, 1}, kZeros{};
       const std::array<const float*, 4> features{activity_.data() + first, near.data(),
                                                  before.data(), kOnes.data()};
-      expectation.squares.sample(features.data(), kZeros.data(), expected_.data() + first,
-                                 size.data(), expected_.data() + first, 0, 1.0f);
+      const float* const expected = expected_.data() + first;
+      expectation_->squares.sample(
+          {features.data(), kZeros.data(), expected, size.data(), expected, 0, 1.0f});
     }
   }
 
@@ -542,8 +640,8 @@ class Walk final : public PyramidWalk<C> {
   void learn(Learner<C>& learner, const C* predicted, const C* values, size_t count) {
     const auto every = size_t(pyramid_.params.every);
     for (size_t g = learner.rows++ * 5 % every; (g + 1) * kGroup <= count; g += every)
-      learner.squares.sample(taps_.data(), guess_.data(), predicted, values, expected_.data(),
-                             g * kGroup, inverse_);
+      learner.squares.sample(
+          {taps_.data(), guess_.data(), predicted, values, expected_.data(), g * kGroup, inverse_});
   }
 
   static size_t row_number(const Part& part, const Extents& index) {
@@ -588,13 +686,18 @@ class Walk final : public PyramidWalk<C> {
   size_t slice_ = 0;  // where it starts
   Index index_{};     // of the slice
   C inverse_ = 1;     // of the level's step
+  // About the class.
+  Learner<C>* learner_ = nullptr;  // of taps
+  Expectation* expectation_ = nullptr;
+  bool is_by_planes_ = false;  // whether rows do not need the row before
   const std::vector<Tap>* near_ = nullptr;
   std::array<const Part*, kMostTaps> holders_;  // of the taps
-  // About the row; vector code may write a little behind the end.
+  // About the band; vector code may write a little behind the end.
   std::array<C, kMostCodes + kRowRoom> guess_, predicted_;
   std::array<float, kMostCodes + kRowRoom> activity_{}, expected_;
   std::array<u8, kMostCodes + kRowRoom> contexts_;
-  Known known_{};
+  std::vector<Stretch> stretches_;
+  Known* known_ = nullptr;  // of the last of them
   struct Side {
     size_t axis;
     const Part* part;
@@ -602,8 +705,7 @@ class Walk final : public PyramidWalk<C> {
   };
   std::array<Side, kMaxActive> sides_;
   size_t sides_count_ = 0;
-  std::array<std::array<C, kMostCodes + kRowRoom>, 3 * kMaxActive>
-      ghosts_;  // rows outside the array
+  std::array<Buffer<C>, 3 * kMaxActive> ghosts_;  // rows outside the array
   std::array<const C*, kMostTaps> taps_;
 };
 

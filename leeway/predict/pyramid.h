@@ -20,15 +20,20 @@
 
 namespace leeway {
 
-// What a pyramid needs of its caller: rows one after the other.
+// Rows of a storage: the first value, how far rows are apart, how many, and values in each; at most
+// kMostCodes in all.
+struct Band {
+  size_t first, pitch, lines, count;
+};
+
+// What a pyramid needs of its caller: bands one after the other.
 template <class C>
 class PyramidRows {
  public:
   virtual ~PyramidRows() = default;
-  // Values at [first, first + count) of the storage, which do not depend on each other: codes them,
-  // leaves there what they become, and puts the sizes of their codes into `sizes`.
-  virtual void row(size_t first, size_t count, const C* predicted, const u8* contexts,
-                   u8* sizes) = 0;
+  // Values of a band do not depend on each other: codes them, leaves in the storage what they
+  // become, and puts the sizes of their codes into `sizes`, as far apart as the values.
+  virtual void code(const Band& band, const C* predicted, const u8* contexts, u8* sizes) = 0;
 };
 
 // Vector code may read, and in rows of its own write, so many values behind the end of a row.
@@ -112,6 +117,8 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
     Buffer<C> converted;  // to compute with, if that is another type
     Buffer<u8> sizes, special;
     std::array<Predicted<T>, kMostCodes> predictions;
+    std::array<T, kMostCodes> packed;
+    std::array<u8, kMostCodes> packed_marks, packed_sizes;
 
     C* numbers() {
       if constexpr (std::is_same_v<T, C>)
@@ -141,8 +148,8 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
         layout.split(flags + step.offset, step.strides, special.data());
       }
     }
-    void row(size_t first, size_t count, const C* predicted, const u8* contexts,
-             u8* found) override {
+    void code(const Band& band, const C* predicted, const u8* contexts, u8* found) override {
+      const size_t count = band.lines * band.count;
       const Predicted<T>* p;
       if constexpr (std::is_same_v<Predicted<T>, C>) {
         p = predicted;
@@ -150,11 +157,33 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
         for (size_t i = 0; i < count; ++i) predictions[i] = predicted_as<T>(predicted[i]);
         p = predictions.data();
       }
-      T* values = storage.data() + first;
-      visit->run(values, p, count, contexts, special.empty() ? nullptr : special.data() + first,
-                 found);
+      T* const values = storage.data() + band.first;
+      const u8* const marks = special.empty() ? nullptr : special.data() + band.first;
+      const auto for_each_line = [&](auto&& f) {
+        for (size_t line = 0; line < band.lines; ++line) f(line * band.pitch, line * band.count);
+      };
+      if (band.lines == 1) {
+        visit->run(values, p, count, contexts, marks, found);
+      } else {
+        if (!visit->decodes())
+          for_each_line([&](size_t from, size_t to) {
+            std::copy_n(values + from, band.count, packed.data() + to);
+          });
+        if (marks)
+          for_each_line([&](size_t from, size_t to) {
+            std::copy_n(marks + from, band.count, packed_marks.data() + to);
+          });
+        visit->run(packed.data(), p, count, contexts, marks ? packed_marks.data() : nullptr,
+                   packed_sizes.data());
+        for_each_line([&](size_t to, size_t from) {
+          std::copy_n(packed.data() + from, band.count, values + to);
+          std::copy_n(packed_sizes.data() + from, band.count, found + to);
+        });
+      }
       if constexpr (!std::is_same_v<T, C>)
-        for (size_t i = 0; i < count; ++i) converted[first + i] = C(values[i]);
+        for_each_line([&](size_t at, size_t) {
+          std::copy_n(values + at, band.count, converted.data() + band.first + at);
+        });
     }
   };
   const auto walk_steps = [&](const TileSegment& segment, Visitor& part, Rows& rows,
