@@ -469,7 +469,7 @@ class Walk final : public PyramidWalk<C> {
   // along how many axes, and notes where the sizes of codes are known.
   size_t guess(const Part& part, const Extents& index, size_t row, size_t x,
                const Stretch& stretch) {
-    const auto& [lines, count] = stretch.lines;
+    const size_t lines = stretch.lines.lines, count = stretch.lines.count;
     C* const guess = guess_.data() + stretch.first;
     float* const activity = activity_.data() + stretch.first;
     known_->near = known_->all = 0;
