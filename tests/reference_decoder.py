@@ -316,6 +316,38 @@ def level_frequency(level):
     return level if level < 4 else 4 + level % 4 << level // 4 - 1
 
 
+def curve(last, zeros, mean, tail, mantissa):
+    """Frequencies of tokens from four numbers."""
+    steps = lambda k: 4 + k % 4 << k // 4
+    share, slower = ((0, 0), (3, 8), (3, 12), (6, 8))[tail]
+    ratios = [(steps(m) << 32) // (steps(m) + 256) for m in (mean, min(mean + slower, 63))]
+    zero = (steps(zeros) << 32) // (steps(zeros) + 1024)
+    others, free = (1 << 32) - zero, 4096 - (last + 1)
+    mix = lambda a, b: (16 - share) * a + share * b >> 4
+
+    def power(ratio, k):
+        result = 1 << 32
+        while k:
+            result = result * ratio >> 32 if k & 1 else result
+            k, ratio = k >> 1, ratio * ratio >> 32
+        return result
+
+    masses, beyond = [zero], [1 << 32, 1 << 32]
+    for token in range(1, min(last, 127) + 1, 2):
+        then = [b * r >> 32 for b, r in zip(beyond, ratios)]
+        masses += [mix(*(b - t for b, t in zip(beyond, then))) * others >> 33] * 2
+        beyond = then
+    masses = masses[: min(last, 127) + 1]
+    for token in range(128, last + 1):
+        octave, place = token - 128 >> mantissa, token - 128 & (1 << mantissa) - 1
+        leading, shift = (1 << mantissa) + place, min(octave + 7 - mantissa, 55)
+        first, end = leading << shift >> 1, leading + 1 << shift >> 1
+        masses.append(mix(*(power(r, first - 1) - power(r, end - 1) for r in ratios)) * others >> 32)
+    frequencies = [1 + (m * free >> 32) for m in masses] + [0] * (255 - last)
+    frequencies[frequencies.index(max(frequencies))] += 4096 - sum(frequencies)
+    return frequencies
+
+
 class Rans:
     """Codes one by one, each with its context."""
 
@@ -328,7 +360,7 @@ class Rans:
         for context in range(1, 256):
             table += head.get(1) if context <= highest else 0
             self.table_of[context] = table
-        self.tables = [self.read_table(head) for _ in range(table + 1)]
+        self.tables = [self.read_table(head, width) for _ in range(table + 1)]
         head.expect_end()
         self.reader, self.in_segment = reader, 0
 
@@ -341,7 +373,10 @@ class Rans:
         self.done, self.in_segment = 0, count
 
     @staticmethod
-    def read_table(bits):
+    def read_table(bits, width):
+        slots = lambda frequencies: [(token, f, place) for token, f in enumerate(frequencies) for place in range(f)]
+        if bits.get(1):
+            return slots(curve(*(bits.get(n) for n in (8, 6, 6, 2)), 1 if width == 64 else 2))
         top, count, levels, frequencies = bits.get(8), bits.get(9), [], [0] * 256
         require(count <= 256, "table too long")
         for token in range(count):
@@ -359,7 +394,7 @@ class Rans:
             levels.append(expected)
         require(sum(frequencies) < 4096, "frequencies too large")
         frequencies[top] = 4096 - sum(frequencies)
-        return [(token, f, place) for token, f in enumerate(frequencies) for place in range(f)]
+        return slots(frequencies)
 
     def next(self, context):
         if self.in_segment == 0:

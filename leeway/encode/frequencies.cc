@@ -15,12 +15,19 @@ constexpr u32 frequency_of(int level) {
   return level < 4 ? u32(level) : (4u + u32(level) % 4) << (level / 4 - 1);
 }
 
+// The highest level whose frequency is not above this one.
+int level_of(u32 frequency) {
+  if (frequency < 4) return int(frequency);
+  const int bits = std::bit_width(frequency);
+  return 4 * (bits - 2) + int(frequency >> (bits - 3) & 3);
+}
+
 // The level nearest to the share counts / total.
 int level_near(u64 count, u64 total) {
   if (count == 0) return 0;
   const u64 scaled = (2 * count * kFrequencySum + total - 1) / total;  // twice the frequency
-  int level = 1;
-  while (level + 1 < kLevels && frequency_of(level) + frequency_of(level + 1) <= scaled) ++level;
+  int level = std::clamp(level_of(u32(scaled / 2)), 1, kLevels - 1);
+  if (level + 1 < kLevels && frequency_of(level) + frequency_of(level + 1) <= scaled) ++level;
   return level;
 }
 
@@ -66,9 +73,7 @@ std::array<int, 256> levels_of(const Histogram& counts, size_t top) {
   return levels;
 }
 
-}  // namespace
-
-Frequencies approximate(const Histogram& counts) {
+Frequencies listed(const Histogram& counts) {
   Frequencies table;
   table.top = u8(std::ranges::max_element(counts) - counts.begin());
   const std::array<int, 256> levels = levels_of(counts, table.top);
@@ -81,25 +86,74 @@ Frequencies approximate(const Histogram& counts) {
   return table;
 }
 
-void write(const Frequencies& table, BitWriter& out) {
+// Of the tokens whose frequencies are written.
+size_t count_of(const Frequencies& table) {
   size_t count = 256;
   while (count > 0 && (table.of[count - 1] == 0 || count - 1 == table.top)) --count;
-  out.put(table.top, 8);
-  out.put(count, 9);
+  return count;
+}
+
+// Calls f(difference) for every level that is written.
+template <class F>
+void for_each_level(const Frequencies& table, F&& f) {
   std::array<int, 256> levels{};
-  for (size_t t = 0; t < count; ++t) {
+  for (size_t t = 0, count = count_of(table); t < count; ++t) {
     const int expected = expected_level(levels, t);
     if (t == table.top) {
       levels[t] = expected;
       continue;
     }
-    while (frequency_of(levels[t]) < table.of[t]) ++levels[t];
-    put_signed(out, levels[t] - expected);
+    levels[t] = level_of(table.of[t]);
+    f(levels[t] - expected);
   }
 }
 
-Frequencies read_frequencies(BitReader& in) {
+u64 bits_of(const Frequencies& table) {
+  u64 bits = 1 + 8 + 9;
+  for_each_level(table, [&](int difference) {
+    bits += 2 * u64(std::bit_width(zigzag(i32(difference)) + 1)) - 1;
+  });
+  return bits;
+}
+
+constexpr u64 kBitsOfCurve = 1 + kCurveBits;
+constexpr u64 kMany = 8192;  // tokens for which a list is cheaper than a curve
+
+}  // namespace
+
+Frequencies approximate(const Histogram& counts, int mantissa) {
+  Frequencies list = listed(counts), curve;
+  if (total_of(counts) >= kMany) return list;
+  curve.curve = best_curve(counts, mantissa);
+  curve.of = frequencies_of(*curve.curve, mantissa);
+  const u64 by_list = bits_under(counts, list.of) + (bits_of(list) << 16);
+  const u64 by_curve = bits_under(counts, curve.of) + (kBitsOfCurve << 16);
+  return by_curve < by_list ? curve : list;
+}
+
+void write(const Frequencies& table, BitWriter& out) {
+  out.put(table.curve.has_value(), 1);
+  if (const auto& curve = table.curve) {
+    out.put(curve->last, 8);
+    out.put(curve->zeros, 6);
+    out.put(curve->mean, 6);
+    out.put(curve->tail, 2);
+    return;
+  }
+  out.put(table.top, 8);
+  out.put(count_of(table), 9);
+  for_each_level(table, [&](int difference) { put_signed(out, difference); });
+}
+
+Frequencies read_frequencies(BitReader& in, int mantissa) {
   Frequencies table;
+  if (in.get(1)) {
+    const auto get = [&](int bits) { return u32(in.get(bits)); };
+    const u32 last = get(8), zeros = get(6), mean = get(6), tail = get(2);
+    table.curve = Curve{last, zeros, mean, tail};
+    table.of = frequencies_of(*table.curve, mantissa);
+    return table;
+  }
   table.top = u8(in.get(8));
   const auto count = size_t(in.get(9));
   if (count > 256) fail_corrupt("table of frequencies");
@@ -118,17 +172,23 @@ Frequencies read_frequencies(BitReader& in) {
   return table;
 }
 
-u64 cost_of(const Histogram& counts) {
+u64 cost_of(const Histogram& counts, int mantissa) {
   const u64 total = total_of(counts);
   if (total == 0) return 0;
+  if (total < kMany) {
+    const Frequencies list = listed(counts);
+    const u64 by_list = bits_under(counts, list.of) + (bits_of(list) << 16);
+    const auto curve = frequencies_of(first_curve(counts, mantissa), mantissa);
+    return std::min(by_list, bits_under(counts, curve) + (kBitsOfCurve << 16));
+  }
   const u64 whole = log2_of(total);
-  u64 bits = u64(17) << 16;
+  u64 bits = u64(18) << 16;
   for (const u32 count : counts)
     if (count > 0) bits += (u64(4) << 16) + count * (whole - std::min(whole, log2_of(count)));
   return bits;
 }
 
-SharedTables share_tables(std::span<const Histogram> contexts) {
+SharedTables share_tables(std::span<const Histogram> contexts, int mantissa) {
   struct Group {
     size_t end;  // of its contexts
     Histogram counts;
@@ -136,14 +196,16 @@ SharedTables share_tables(std::span<const Histogram> contexts) {
   };
   std::vector<Group> groups;
   for (size_t c = 0; c < contexts.size(); ++c)
-    if (total_of(contexts[c]) > 0) groups.push_back({c + 1, contexts[c], cost_of(contexts[c]), 0});
+    if (total_of(contexts[c]) > 0)
+      groups.push_back({c + 1, contexts[c], cost_of(contexts[c], mantissa), 0});
   const auto joined = [](const Group& a, const Group& b) {
     Histogram sum;
     std::ranges::transform(a.counts, b.counts, sum.begin(), std::plus());
     return sum;
   };
   const auto update = [&](size_t i) {
-    if (i + 1 < groups.size()) groups[i].joined_cost = cost_of(joined(groups[i], groups[i + 1]));
+    if (i + 1 < groups.size())
+      groups[i].joined_cost = cost_of(joined(groups[i], groups[i + 1]), mantissa);
   };
   for (size_t i = 0; i < groups.size(); ++i) update(i);
   for (;;) {

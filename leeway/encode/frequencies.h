@@ -4,29 +4,29 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
+#include "leeway/encode/curve.h"
 #include "leeway/encode/token.h"
 
 namespace leeway {
 
-inline constexpr int kFrequencyBits = 12;
-inline constexpr u32 kFrequencySum = 1u << kFrequencyBits;
-
-using Histogram = std::array<u32, 256>;
 // They add up to kFrequencySum. So that a table can be written in a few bytes, all tokens but one
-// have one of 44 frequencies; the top one takes what they leave.
+// have one of 44 frequencies, and the top one takes what they leave; or a curve says them all.
 struct Frequencies {
   std::array<u16, 256> of{};
   u8 top = 0;
+  std::optional<Curve> curve;
 };
 
-Frequencies approximate(const Histogram& counts);
+// What codes the tokens with the fewest bits, the table's own among them. `mantissa`: bits of it in
+// a token.
+Frequencies approximate(const Histogram& counts, int mantissa);
 void write(const Frequencies& table, BitWriter& out);
-Frequencies read_frequencies(BitReader& in);
+Frequencies read_frequencies(BitReader& in, int mantissa);
 
-// Bits, times 2^16, that the tokens would take if coded with their own frequencies; with what the
-// table takes.
-u64 cost_of(const Histogram& counts);
+// Bits, times 2^16, that the tokens will take, and their table; about.
+u64 cost_of(const Histogram& counts, int mantissa);
 
 // Which contexts share a table: contexts next to each other are joined as long as that saves bits.
 // tables[c] is the table of context c; numbers start at 0 and rise.
@@ -34,6 +34,6 @@ struct SharedTables {
   std::vector<u8> table_of;       // by context
   std::vector<Histogram> counts;  // by table
 };
-SharedTables share_tables(std::span<const Histogram> contexts);
+SharedTables share_tables(std::span<const Histogram> contexts, int mantissa);
 
 }  // namespace leeway

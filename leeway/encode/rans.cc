@@ -283,9 +283,16 @@ HWY_EXPORT(decode_groups);
 HWY_EXPORT(find_tables);
 HWY_EXPORT(encode_groups);
 
-// By turns, so that equal tokens, which often follow each other, do not wait for the last.
-constexpr size_t kTurns = 4;
-using Counts = std::vector<Histogram>;  // by turn and context
+// Tokens by context. By turns, so that equal tokens, which often follow each other, do not wait for
+// the last; but memory for all turns costs more than counting a few.
+struct Counts {
+  explicit Counts(size_t values) : turns(values < kMany ? 1 : 4), of(256 * turns) {
+    std::ranges::fill(of, Histogram{});
+  }
+  static constexpr size_t kMany = size_t(1) << 16;
+  size_t turns;
+  Buffer<Histogram> of;  // by turn and context
+};
 
 // Codes that are decoded without others: their tokens, until the tables are known.
 template <class I>
@@ -304,7 +311,9 @@ class SegmentSink final : public CodeSink<I> {
   }
   void finish() override {}
   void count(Counts& counts) const {
-    for (size_t i = 0; i < done_; ++i) ++counts[i % kTurns * 256 + contexts_[i]][tokens_[i]];
+    const size_t mask = counts.turns - 1;
+    Histogram* const of = counts.of.data();
+    for (size_t i = 0; i < done_; ++i) ++of[(i & mask) * 256 + contexts_[i]][tokens_[i]];
   }
 
   // `tables` holds a table of 256 tokens for every context.
@@ -366,15 +375,18 @@ class Sink final : public CodeSink<I> {
 
   void finish() override {
     if (segments_.empty()) return;
-    const Counts counts = count();
+    const Counts all = count();
+    std::span<const Histogram> counts(all.of.data(), 256);
+    while (std::ranges::all_of(counts.back(), [](u32 n) { return n == 0; }))
+      counts = counts.first(counts.size() - 1);
     const size_t highest = counts.size() - 1;
-    const SharedTables shared = share_tables(counts);
+    const SharedTables shared = share_tables(counts, kTokenBits<I>);
     BitWriter head;
     head.put(highest, 8);
     for (size_t c = 1; c <= highest; ++c) head.put(shared.table_of[c] != shared.table_of[c - 1], 1);
     std::vector<std::array<u32, 256>> tables;
     for (const Histogram& histogram : shared.counts) {
-      const Frequencies table = approximate(histogram);
+      const Frequencies table = approximate(histogram, kTokenBits<I>);
       write(table, head);
       tables.push_back(symbols_of(table));
     }
@@ -396,20 +408,21 @@ class Sink final : public CodeSink<I> {
   std::vector<size_t> marks() const override { return ends_; }
 
  private:
-  // Of all tokens by context, up to the highest one.
+  // Of all segments, in the first turn.
   Counts count() const {
     const size_t workers = std::min<size_t>(threads_to_share(), segments_.size());
-    std::vector<Counts> parts(workers, Counts(256 * kTurns));
+    std::vector<Counts> parts;
+    for (size_t worker = 0; worker < workers; ++worker) parts.emplace_back(count_);
     for_each_index(workers, unsigned(workers), {}, [&](u64 worker) {
       for (size_t i = size_t(worker); i < segments_.size(); i += workers)
         segments_[i]->count(parts[size_t(worker)]);
     });
-    Counts sums(256);
+    Histogram* const sums = parts.front().of.data();
     for (const Counts& part : parts)
-      for (size_t c = 0; c < part.size(); ++c)
-        std::ranges::transform(part[c], sums[c % 256], sums[c % 256].begin(), std::plus());
-    while (std::ranges::all_of(sums.back(), [](u32 n) { return n == 0; })) sums.pop_back();
-    return sums;
+      for (size_t c = &part == &parts.front() ? 256 : 0; c < part.of.size(); ++c)
+        std::ranges::transform(part.of.data()[c], sums[c % 256], sums[c % 256].begin(),
+                               std::plus());
+    return std::move(parts.front());
   }
   static std::array<u32, 256> symbols_of(const Frequencies& table) {
     std::array<u32, 256> symbols{};
@@ -433,7 +446,7 @@ struct Slots {
   std::array<u8, 256> table_of{};  // by context
   Buffer<u32> of;                  // table by table
 
-  explicit Slots(ByteView bytes) {
+  Slots(ByteView bytes, int mantissa) {
     BitReader in(bytes);
     const auto highest = size_t(in.get(8));
     u8 tables = 0;
@@ -444,7 +457,7 @@ struct Slots {
     of = Buffer<u32>((size_t(tables) + 1) * kFrequencySum);
     u32* next = of.data();
     for (size_t t = 0; t <= tables; ++t) {
-      const Frequencies table = read_frequencies(in);
+      const Frequencies table = read_frequencies(in, mantissa);
       for (size_t token = 0; token < 256; ++token)
         for (u32 place = 0; place < table.of[token]; ++place)
           *next++ = slot(u8(token), table.of[token], place);
@@ -525,7 +538,7 @@ class Source final : public CodeSource<I> {
  public:
   Source(Reader& in, size_t count) : left_(count), rest_(ByteView()) {
     if (count == 0) return;
-    slots_.emplace(in.take_section());
+    slots_.emplace(in.take_section(), kTokenBits<I>);
     rest_ = Reader(in.rest());
   }
   void next(std::span<I> codes, const u8* contexts) override {
