@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "leeway/core/shape.h"
 #include "leeway/core/types.h"
@@ -179,8 +180,23 @@ inline void copy_row(const std::byte* from, std::ptrdiff_t from_stride, std::byt
     std::memcpy(to, from, count * bytes);
     return;
   }
-  for (size_t i = 0; i < count; ++i, from += from_stride, to += to_stride)
-    std::memcpy(to, from, bytes);
+  // A size known to the compiler is a move, not a call.
+  const auto one_by_one = [&](auto size) {
+    for (size_t i = 0; i < count; ++i, from += from_stride, to += to_stride)
+      std::memcpy(to, from, size);
+  };
+  switch (bytes) {
+    case 1:
+      return one_by_one(std::integral_constant<size_t, 1>());
+    case 2:
+      return one_by_one(std::integral_constant<size_t, 2>());
+    case 4:
+      return one_by_one(std::integral_constant<size_t, 4>());
+    case 8:
+      return one_by_one(std::integral_constant<size_t, 8>());
+    default:
+      one_by_one(bytes);
+  }
 }
 
 // Asks for memory that is soon needed: short rows far apart are more than the processor foresees.

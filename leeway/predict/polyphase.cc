@@ -229,7 +229,7 @@ void Polyphase::for_each_rows(const Strides& strides, u32 ends, F&& f) const {
           f(Rows{plane + std::ptrdiff_t(from) * step, step,
                  slice + even.first + (row + from) * even.pitch,
                  slice + odd.first + (row + from) * odd.pitch, even.pitch, odd.pitch, end - from,
-                 parity == 0, at_end});
+                 at_end});
         };
         if (is_outside || outer == 0) {
           give(0, rows, is_outside);
@@ -261,19 +261,46 @@ void Polyphase::split(const T* from, const Strides& strides, T* storage) const {
 }
 
 template <class T>
-void Polyphase::split_known(const T* from, const Strides& strides, u32 ends, T* storage) const {
-  if (!is_split()) return;
+void Polyphase::split_ends(const T* from, const Strides& strides, u32 ends, T* storage) const {
+  if (!is_split() || ends == 0) return;
   const std::ptrdiff_t step = strides[active_[rank_ - 1]];
   const u32 row_ends = ends >> 2 * (rank_ - 1);
   const bool low = row_ends & 1, high = row_ends & 2 && extents_[rank_ - 1] % 2;
   for_each_rows(strides, ends, [&](const Rows& rows) {
     const auto pairs = pairs_of(bits_at(from), bits_at(storage), rows);
-    if (rows.is_grid || rows.is_end) return split_rows(pairs, step);
+    if (rows.is_end) return split_rows(pairs, step);
     for (size_t line = 0; (low || high) && line < rows.lines; ++line) {
       const auto [row, even, odd] = pairs.at(line);
       if (low) even[0] = row[0];
       if (high) even[pairs.length / 2] = row[std::ptrdiff_t(pairs.length - 1) * step];
     }
+  });
+}
+
+template <class T>
+void Polyphase::put_grid(const T* from, const Strides& strides, T* storage) const {
+  const Part& part = grid();
+  std::array<u64, kMaxActive> extents{};
+  std::ranges::copy(part.extents, extents.begin());
+  const Shape shape(std::span<const u64>(extents).first(rank_));
+  const std::ptrdiff_t step = strides[active_[rank_ - 1]];
+  T* to = storage + part.first;
+  for_each_outer(slices_, 0, [&](const Index& position) {
+    const T* slice = from;
+    for (size_t axis = 0; axis < slices_.rank(); ++axis)
+      slice += std::ptrdiff_t(position[axis]) * strides[frozen_[axis]];
+    T* row_to = to;
+    for_each_outer(shape, 1, [&](const Index& index) {
+      const T* row = slice;
+      for (size_t axis = 0; axis + 1 < rank_; ++axis)
+        row += std::ptrdiff_t(index[axis]) * strides[active_[axis]];
+      if (step == 1)
+        std::copy_n(row, part.length(), row_to);
+      else
+        for (size_t i = 0; i < part.length(); ++i) row_to[i] = row[std::ptrdiff_t(i) * step];
+      row_to += part.pitch;
+    });
+    to += slice_size_;
   });
 }
 
@@ -303,9 +330,10 @@ void Polyphase::merge(const T* storage, T* to, const Strides& strides, u32 ends)
   });
 }
 
-#define LEEWAY_POLYPHASE(T)                                                      \
-  template void Polyphase::split(const T*, const Strides&, T*) const;            \
-  template void Polyphase::split_known(const T*, const Strides&, u32, T*) const; \
+#define LEEWAY_POLYPHASE(T)                                                     \
+  template void Polyphase::split(const T*, const Strides&, T*) const;           \
+  template void Polyphase::split_ends(const T*, const Strides&, u32, T*) const; \
+  template void Polyphase::put_grid(const T*, const Strides&, T*) const;        \
   template void Polyphase::merge(const T*, T*, const Strides&, u32) const;
 LEEWAY_POLYPHASE(float)
 LEEWAY_POLYPHASE(double)

@@ -63,10 +63,13 @@ class LEEWAY_EXPORT Polyphase {
   // An array to all slices. Strides are in values.
   template <class T>
   void split(const T* from, const Strides& strides, T* storage) const;
-  // The same, but only the grid and rows and ends of rows at the ends of axes: `ends` has two bits
-  // for each active axis, the lower end first. Others may be left out.
+  // The same, but only what lies at these ends: `ends` has two bits for each active axis, the lower
+  // end first.
   template <class T>
-  void split_known(const T* from, const Strides& strides, u32 ends, T* storage) const;
+  void split_ends(const T* from, const Strides& strides, u32 ends, T* storage) const;
+  // The grid from an array that has nothing else.
+  template <class T>
+  void put_grid(const T* from, const Strides& strides, T* storage) const;
   // Back to the array, but not what lies at these ends.
   template <class T>
   void merge(const T* storage, T* to, const Strides& strides, u32 ends) const;
@@ -78,7 +81,6 @@ class LEEWAY_EXPORT Polyphase {
     size_t even, odd;             // where the values of the first are in the storage
     size_t even_pitch, odd_pitch;
     size_t lines;  // rows
-    bool is_grid;  // whether their even values are
     bool is_end;   // whether they lie at one of the ends asked for
   };
   // By class, in order.

@@ -101,9 +101,21 @@ TEST(Polyphase, KnownValuesComeAlone) {
     if (!layout.is_split()) return;
     const auto values = numbers(shape);
     const Strides strides = contiguous_strides(shape, 1);
+    std::array<u64, kMaxRank> extents{};
+    for (size_t axis = 0; axis < shape.rank(); ++axis)
+      extents[axis] = active >> axis & 1 ? (shape[axis] + 1) / 2 : shape[axis];
+    const Shape coarse(std::span<const u64>(extents).first(shape.rank()));
+    std::vector<i32> grid;
+    for_each_outer(coarse, 0, [&](const Index& index) {
+      std::ptrdiff_t place = 0;
+      for (size_t axis = 0; axis < shape.rank(); ++axis)
+        place += std::ptrdiff_t(index[axis] << (active >> axis & 1)) * strides[axis];
+      grid.push_back(values[size_t(place)]);
+    });
     for (const u32 ends : {0u, 0x5u, 0xau, 0x99u, 0xffu}) {
       std::vector<i32> storage(layout.size(), -1), back(values.size());
-      layout.split_known(values.data(), strides, ends, storage.data());
+      layout.split_ends(values.data(), strides, ends, storage.data());
+      layout.put_grid(grid.data(), contiguous_strides(coarse, 1), storage.data());
       layout.merge(storage.data(), back.data(), strides, 0);
       size_t i = 0;
       for_each_outer(shape, 0, [&](const Index& index) {

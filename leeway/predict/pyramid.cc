@@ -791,7 +791,7 @@ Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
   if (sets.size() > 2) {
     std::vector<std::pair<u64, size_t>> order;
     for (size_t i = 0; i < sets.size(); ++i)
-      order.emplace_back(cost_of(sets[i], tights[0], taps.back(), glance), i);
+      order.emplace_back(cost_of(sets[i], tights[0], taps[0], glance), i);
     std::ranges::sort(order);
     sets = {sets[order[0].second], sets[order[1].second]};
     std::ranges::sort(sets);

@@ -15,6 +15,7 @@
 #include "leeway/core/parallel.h"
 #include "leeway/core/stage.h"
 #include "leeway/predict/least_squares.h"
+#include "leeway/predict/resolutions.h"
 #include "leeway/predict/tiles.h"
 #include "leeway/predict/trials.h"
 
@@ -107,8 +108,16 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
   using C = Number<T>;
   const Tiles tiles(field.shape, active_axes(field.shape), size_t(std::max(params.tile, 0)),
                     first_level);
-  Buffer<u8> all_sizes(field.size());  // of codes
-  std::ranges::fill(all_sizes, u8(0));
+  if (tiles.segments.empty()) return;
+  Resolutions<T> values(field.data, tiles);
+  Buffer<u8> finest_sizes(field.size());
+  Resolutions<u8> sizes(finest_sizes.data(), tiles);  // of codes
+  std::optional<Resolutions<const u8>> marks;
+  if (visit.marks()) {
+    marks.emplace(visit.marks(), tiles);
+    marks->coarsen();
+  }
+  if (!visit.decodes()) values.coarsen();
 
   using Visitor = std::remove_reference_t<Visit>;
   struct Rows final : PyramidRows<C> {
@@ -126,26 +135,35 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
       else
         return converted.data();
     }
-    // What a step finds in the array.
-    void load(const TileStep& step, const Polyphase& layout, const T* values, const u8* known) {
-      const auto room = [&](auto& buffer, size_t size) {
-        if (buffer.size() < size + kRowRoom)
-          buffer = std::remove_reference_t<decltype(buffer)>(size + kRowRoom);
+    // What is known before a step, and what is to be coded.
+    void load(const TileStep& step, const Polyphase& layout, Resolutions<T>& all,
+              Resolutions<u8>& all_sizes, std::optional<Resolutions<const u8>>& marks) {
+      const auto make_room = [&]<class V>(Buffer<V>& buffer) {
+        const size_t needed = layout.size() + kRowRoom;
+        if (buffer.size() < needed) buffer = Buffer<V>(needed);
       };
-      room(storage, layout.size());
-      if (visit->decodes())
-        layout.split_known(values + step.offset, step.strides, step.ends, storage.data());
-      else
-        layout.split(values + step.offset, step.strides, storage.data());
+      const auto known = [&]<class V>(auto& from, Buffer<V>& buffer, bool is_coded) {
+        make_room(buffer);
+        V* const to = buffer.data();
+        const auto [data, strides] = from.place(step, step.level);
+        if (is_coded)
+          layout.split(data, strides, to);
+        else
+          layout.split_ends(data, strides, step.ends, to);
+        if (step.is_top) return;
+        const auto [coarse, coarse_strides] = from.place(step, step.level + 1);
+        layout.put_grid(coarse, coarse_strides, to);
+      };
+      known(all, storage, !visit->decodes());
       if constexpr (!std::is_same_v<T, C>) {
-        room(converted, layout.size());
+        make_room(converted);
         std::ranges::copy(std::span(storage).first(layout.size()), converted.data());
       }
-      room(sizes, layout.size());
-      layout.split_known(known + step.offset, step.strides, step.ends, sizes.data());
-      if (const u8* flags = visit->marks()) {
-        room(special, layout.size());
-        layout.split(flags + step.offset, step.strides, special.data());
+      known(all_sizes, sizes, false);
+      if (marks) {
+        make_room(special);
+        const auto [flags, strides] = marks->place(step, step.level);
+        layout.split(flags, strides, special.data());
       }
     }
     void code(const Band& band, const C* predicted, const u8* contexts, u8* found) override {
@@ -192,13 +210,17 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
     for (const TileStep& step : segment.steps) {
       if (step.level < part.last_level()) return;
       const Polyphase layout(step.shape, step.active, !step.is_top);
-      rows.load(step, layout, field.data, all_sizes.data());
+      rows.load(step, layout, values, sizes, marks);
       part.tighten(tightening(step.level));
       walk.walk(step, layout, rows.numbers(), rows.sizes.data(), rows);
-      layout.merge(rows.storage.data(), field.data + step.offset, step.strides, step.ends);
+      const auto put_back = [&](const auto& from, auto& to) {
+        const auto [data, strides] = to.place(step, step.level);
+        layout.merge(from.data(), data, strides, step.ends);
+        if (step.is_last_whole) to.put_corners();
+      };
+      put_back(rows.storage, values);
       // Nobody asks for those of a finest tile.
-      if (step.level > 0 || !step.is_tile)
-        layout.merge(rows.sizes.data(), all_sizes.data() + step.offset, step.strides, step.ends);
+      if (step.level > 0 || !step.is_tile) put_back(rows.sizes, sizes);
     }
   };
 
@@ -207,7 +229,7 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
   const std::span<const TileSegment> segments = tiles.segments;
   for (size_t first = 0, end = 0; first < segments.size(); first = end) {
     const TileSegment& segment = segments[first];
-    if (segment.level < visit.last_level()) return;
+    if (segment.level < visit.last_level()) break;
     if (segment.is_level) visit.mark(segment.level);
     // Tiles of a level do not need each other.
     const auto is_alike = [&](const TileSegment& other) {
@@ -237,6 +259,7 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
     for (const auto& part : parts)
       if (part) visit.join(*part);
   }
+  if (visit.last_level() > 0) values.refine(std::min(visit.last_level(), tiles.shapes.size() - 1));
 }
 
 }  // namespace leeway

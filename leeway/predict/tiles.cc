@@ -12,8 +12,7 @@ constexpr u64 kWorthSegments = u64(1) << 17;
 
 class Planner {
  public:
-  Planner(const Shape& shape, u32 active, size_t size, size_t first_level)
-      : shape_(shape), strides_(contiguous_strides(shape, 1)) {
+  Planner(const Shape& shape, u32 active, size_t size, size_t first_level) : shape_(shape) {
     for (size_t axis = 0; axis < shape.rank(); ++axis)
       if (active >> axis & 1) {
         axes_[rank_++] = axis;
@@ -46,6 +45,19 @@ class Planner {
       next.coarser = before;
       before = next.memory;
       add(coarse, std::move(next));
+    }
+    coarse.steps.back().is_last_whole = true;
+    tiles.corner_level = tiled_;
+    if (rank_ > 0)
+      for_each_cell(0, [&](const Pieces& pieces) {
+        Index& corner = tiles.corners.emplace_back(Index{});
+        for (size_t k = 0; k < rank_; ++k) corner[axes_[k]] = pieces[k].first;
+      });
+    for (size_t level = 0; level <= levels_; ++level) {
+      std::array<u64, kMaxRank> extents{};
+      std::ranges::copy(shape_.extents(), extents.begin());
+      for (size_t k = 0; k < rank_; ++k) extents[axes_[k]] = ((shape_[axes_[k]] - 1) >> level) + 1;
+      tiles.shapes.emplace_back(std::span<const u64>(extents).first(shape_.rank()));
     }
 
     std::vector<std::optional<size_t>> of_tile, of_set(size_t(1) << rank_);
@@ -135,14 +147,12 @@ class Planner {
     size_t rank = 0, k = 0, active = 0;
     u64 count = 1, grid = 1;
     for (size_t axis = 0; axis < shape_.rank(); ++axis) {
-      auto stride = strides_[axis];
       u64 extent = shape_[axis];
       if (k < rank_ && axes_[k] == axis) {
         const Piece& piece = pieces[k];
-        step.offset += size_t(piece.first) * size_t(stride);
+        step.first[axis] = piece.first;
         if (!(open >> k++ & 1)) continue;
         extent = ((piece.last - piece.first) >> level) + 1;
-        stride <<= level;
         step.ends |= (u32(piece.low) | u32(piece.high) << 1) << 2 * active++;
         step.active |= 1u << rank;
         const u64 ends = u64(piece.low) + u64(piece.high);
@@ -152,7 +162,7 @@ class Planner {
         count *= extent;
         grid *= extent;
       }
-      step.strides[rank] = stride;
+      step.axes[rank] = u8(axis);
       extents[rank++] = extent;
     }
     if (rank_ == 0 && rank > 0) step.active = 1u << (rank - 1);  // rows
@@ -176,7 +186,6 @@ class Planner {
   }
 
   const Shape& shape_;
-  Strides strides_;
   std::array<size_t, kMaxActive> axes_{};  // the active ones
   size_t rank_ = 0, levels_ = 0, tiled_ = 0;
   std::array<std::vector<u64>, kMaxActive> cuts_;
@@ -184,9 +193,10 @@ class Planner {
 
 }  // namespace
 
-Tiles::Tiles(const Shape& shape, u32 active, size_t size, size_t first_level) {
+Tiles::Tiles(const Shape& shape, u32 active_axes, size_t size, size_t first_level)
+    : active(active_axes) {
   if (shape.size() == 0) return;
-  Planner(shape, active, size, first_level).plan(*this);
+  Planner(shape, active_axes, size, first_level).plan(*this);
 }
 
 }  // namespace leeway

@@ -6,21 +6,31 @@
 namespace leeway::test {
 namespace {
 
+// Where a value of the step's box is in the array.
+size_t place_of(const TileStep& step, const Shape& shape, const Index& index) {
+  const Strides strides = contiguous_strides(shape, 1);
+  size_t place = 0;
+  for (size_t axis = 0; axis < shape.rank(); ++axis)
+    place += size_t(step.first[axis]) * size_t(strides[axis]);
+  for (size_t k = 0; k < step.shape.rank(); ++k)
+    place +=
+        size_t(index[k] << (step.active >> k & 1 ? step.level : 0)) * size_t(strides[step.axes[k]]);
+  return place;
+}
+
 // Calls f(place in the array) for all values that a step visits.
 template <class F>
-void for_each_visited(const TileStep& step, F&& f) {
+void for_each_visited(const TileStep& step, const Shape& shape, F&& f) {
   for_each_outer(step.shape, 0, [&](const Index& index) {
     bool is_known = !step.is_top, is_end = false;
-    std::ptrdiff_t place = std::ptrdiff_t(step.offset);
     for (size_t axis = 0, k = 0; axis < step.shape.rank(); ++axis) {
-      place += std::ptrdiff_t(index[axis]) * step.strides[axis];
       if (!(step.active >> axis & 1)) continue;
       is_known = is_known && index[axis] % 2 == 0;
       is_end = is_end || (step.ends >> 2 * k & 1 && index[axis] == 0) ||
                (step.ends >> 2 * k & 2 && index[axis] + 1 == step.shape[axis]);
       ++k;
     }
-    if (!is_known && !is_end) f(size_t(place));
+    if (!is_known && !is_end) f(place_of(step, shape, index));
   });
 }
 
@@ -39,7 +49,7 @@ TEST(Tiles, EveryValueIsVisitedOnce) {
           size_t count = 0;
           for (const TileStep& step : segment.steps) {
             const size_t before = count;
-            for_each_visited(step, [&](size_t place) {
+            for_each_visited(step, shape, [&](size_t place) {
               ++visits.at(place);
               ++count;
             });
@@ -67,11 +77,9 @@ TEST(Tiles, TilesNeedNoOtherTiles) {
       number = numbers.emplace(key, int(numbers.size()) + 1).first->second;
     }
     for (const TileStep& step : segment.steps) {
-      for_each_visited(step, [&](size_t place) { maker[place] = number; });
+      for_each_visited(step, shape, [&](size_t place) { maker[place] = number; });
       for_each_outer(step.shape, 0, [&](const Index& index) {
-        size_t place = step.offset;
-        for (size_t axis = 0; axis < 3; ++axis)
-          place += size_t(index[axis]) * size_t(step.strides[axis]);
+        const size_t place = place_of(step, shape, index);
         ASSERT_NE(maker[place], -1);
         ASSERT_TRUE(maker[place] == 0 || maker[place] == number);
       });

@@ -28,7 +28,7 @@ Sample middle_sample(const Shape& shape, u64 values) {
 
 bool looks_made(const Shape& shape, u32 frozen_axes,
                 const std::function<Trial(size_t, const Sample&)>& ask_for) {
-  constexpr u64 kFew = 512, kMany = u64(1) << 16, kEnough = 256;
+  constexpr u64 kFew = 32, kMany = u64(1) << 16, kEnough = 256;
   const size_t rank = shape.rank();
   std::array<u64, kMaxRank> extents{};
   std::array<u64, kMaxRank> steps;
