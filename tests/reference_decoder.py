@@ -1214,7 +1214,7 @@ class Pyramid:
         grid, inverse = self.grid_at(factor), self.C(1 / (self.step_size * factor))
         ends = [(0, n) if odd >> k & 1 else (int(low), n - high) for k, (n, (low, high)) in enumerate(zip(extents, self.ends))]
         learner, width = self.learner(odd, extents), ends[-1][1] - ends[-1][0]
-        self.by_planes = self.rank > 2 and not learner
+        self.by_planes = len(self.active) > 2 and not learner
         most = max(1, 2048 // max(width, 1)) if self.by_planes else 1
         rows = list(product(*(range(*e) for e in ends[:-1])))
         plane = ends[-2][1] - ends[-2][0] if self.rank > 1 else 1

@@ -323,12 +323,16 @@ class Walk final : public PyramidWalk<C> {
   Walk(const Pyramid& pyramid, const Tiles& tiles, double step)
       : pyramid_(pyramid),
         step_size_(step),
+        is_solid_(std::popcount(tiles.active) > 2),
         memories_(std::make_shared<Memories<C>>(tiles.memories)) {}
   std::unique_ptr<PyramidWalk<C>> another() const override {
-    return std::make_unique<Walk>(pyramid_, step_size_, memories_);
+    return std::make_unique<Walk>(*this, memories_);
   }
-  Walk(const Pyramid& pyramid, double step, std::shared_ptr<Memories<C>> memories)
-      : pyramid_(pyramid), step_size_(step), memories_(std::move(memories)) {}
+  Walk(const Walk& other, std::shared_ptr<Memories<C>> memories)
+      : pyramid_(other.pyramid_),
+        step_size_(other.step_size_),
+        is_solid_(other.is_solid_),
+        memories_(std::move(memories)) {}
 
   void walk(const TileStep& step, const Polyphase& layout, C* numbers, u8* sizes,
             PyramidRows<C>& rows) override {
@@ -386,7 +390,7 @@ class Walk final : public PyramidWalk<C> {
       end[axis] -= step_->ends >> 2 * axis >> 1 & 1;
     }
     const size_t last = rank_ - 1, width = end[last] - begin[last];
-    is_by_planes_ = rank_ > 2 && !learner_;
+    is_by_planes_ = is_solid_ && !learner_;
     const size_t most =
         is_by_planes_ ? std::max<size_t>(1, kMostCodes / std::max<size_t>(width, 1)) : 1;
     for (size_t row = 0;;) {
@@ -673,6 +677,7 @@ class Walk final : public PyramidWalk<C> {
 
   const Pyramid& pyramid_;
   double step_size_;
+  bool is_solid_;  // whether slices have three axes or more
   std::shared_ptr<Memories<C>> memories_;
   std::map<u64, std::vector<Tap>> taps_of_class_;
   // About the step.

@@ -248,5 +248,6 @@ int main(int argc, char** argv) {
   make<u8>(folder, "pyramid:tile=14,taps=0+linear+rans", {49, 50, 54}, Bound::abs(9), false);
   make<float>(folder, "linear+lorenzo+rans", {9, 10, 40}, coarse, true);  // causal contexts
   make<u64>(folder, "linear+lorenzo:order=2+rans", {20, 50}, Bound::abs(3), false);
+  make<float>(folder, "pyramid:frozen=0,tile=12,taps=0+linear+rans", {40, 33, 34}, coarse, true);
   return 0;
 }
