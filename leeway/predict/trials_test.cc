@@ -14,7 +14,10 @@ TEST(Trials, SamplesLieInTheMiddle) {
     EXPECT_LE(part.shape.size(), std::max<u64>(20, 1));
     EXPECT_TRUE(contains(shape, {part.first, part.shape}));
   }
-  EXPECT_EQ(middle_sample({1000, 1000}, 100).first[0], 496u);
+  const Sample rows = middle_sample({1000, 1000}, 100);
+  EXPECT_EQ(rows.shape, Shape({4, 16}));
+  EXPECT_EQ(rows.first[0], 498u);
+  EXPECT_EQ(rows.first[1], 492u);
 }
 
 // What the settings would change anywhere in a small array is found; in a large one what is visited
