@@ -411,12 +411,12 @@ class Walk final : public PyramidWalk<C> {
   }
 
   void walk_band(const Part& part, const Extents& first, size_t row, size_t x, const Lines& band) {
-    stretches_.clear();
+    stretches_count_ = 0;
     const size_t at = place(part, row) + x;
     Extents index = first;
     for (size_t line = 0; line < band.lines;) {
       if (rank_ > 1) index[rank_ - 2] = first[rank_ - 2] + line;
-      Stretch& stretch = stretches_.emplace_back();
+      Stretch& stretch = stretches_[stretches_count_++];
       stretch.lines = {std::min(alike_from(index), band.lines - line), band.count};
       stretch.first = line * band.count;
       known_ = &stretch.known;
@@ -440,7 +440,7 @@ class Walk final : public PyramidWalk<C> {
     rows_->code({at, part.pitch, band.lines, band.count}, predicted, contexts_.data(), sizes_ + at);
     if (learner_) learn(*learner_, predicted, numbers_ + at, band.count);
     const u8* sizes = sizes_ + at;
-    for (const Stretch& stretch : stretches_)
+    for (const Stretch& stretch : std::span(stretches_).first(stretches_count_))
       for (size_t line = 0; line < stretch.lines.lines; ++line, sizes += part.pitch)
         learn_sizes(stretch, line, sizes);
   }
@@ -578,9 +578,10 @@ class Walk final : public PyramidWalk<C> {
   }
   void learn_sizes(const Stretch& stretch, size_t line, const u8* sizes) {
     const size_t every = expectation_->squares.is_full() ? kSizesEvery : kSizesEveryFirst;
+    const size_t turn = 5 * expectation_->rows++ & (every - 1);  // both are powers of two
     const size_t count = stretch.lines.count;
     std::array<float, kGroup> near, before, size;
-    for (size_t g = expectation_->rows++ * 5 % every; (g + 1) * kGroup <= count; g += every) {
+    for (size_t g = turn; (g + 1) * kGroup <= count; g += every) {
       const size_t x = g * kGroup, first = stretch.first + line * count + x;
       HWY_DYNAMIC_DISPATCH(means)(stretch.known, line, x, near.data(), before.data());
       for (size_t i = 0; i < kGroup; ++i) size[i] = float(sizes[x + i]);
@@ -701,7 +702,8 @@ class Walk final : public PyramidWalk<C> {
   std::array<C, kMostCodes + kRowRoom> guess_, predicted_;
   std::array<float, kMostCodes + kRowRoom> activity_{}, expected_;
   std::array<u8, kMostCodes + kRowRoom> contexts_;
-  std::vector<Stretch> stretches_;
+  std::array<Stretch, 4> stretches_;  // the first row, those inside, the last two
+  size_t stretches_count_ = 0;
   Known* known_ = nullptr;  // of the last of them
   struct Side {
     size_t axis;
