@@ -11,7 +11,7 @@ namespace {
 
 constexpr u64 kOne = u64(1) << 32;
 
-// A geometric series with a mean of 2^(step / 4), about.
+// Numbers a quarter of an octave apart: 4, 5, 6, 7, 8, 10, 12, ...
 constexpr u64 steps(u32 step) { return u64(4 + step % 4) << step / 4; }
 
 struct Tail {
