@@ -2,6 +2,7 @@
 #include "leeway/predict/polyphase.h"
 
 #include <bit>
+#include <numeric>
 #include <utility>
 
 #undef HWY_TARGET_INCLUDE
@@ -171,7 +172,12 @@ Polyphase::Polyphase(const Shape& shape, u32 active, bool is_split) {
   }
   slices_ = Shape(std::span<const u64>(frozen).first(frozen_rank));
 
-  for (u32 odd = 0; odd < (is_split ? 1u << rank_ : 1u); ++odd) {
+  std::array<u8, kMostParts> order;
+  std::iota(order.begin(), order.end(), u8(0));
+  std::ranges::stable_sort(order, {}, [](u8 odd) { return std::popcount(odd); });
+  place_.fill(u8(kMostParts));
+  for (const u8 odd : order) {
+    if (odd >= (is_split ? 1u << rank_ : 1u)) continue;
     Part part{odd, rank_, {}, 0, 0};
     for (size_t axis = 0; axis < rank_; ++axis)
       part.extents[axis] = !is_split         ? extents_[axis]
@@ -181,10 +187,9 @@ Polyphase::Polyphase(const Shape& shape, u32 active, bool is_split) {
     part.first = slice_size_ + kPad;
     part.pitch = part.length() + 2 * kPad;
     slice_size_ += part.rows() * part.pitch;
-    parts_[odd] = part;
-    if (odd > 0) classes_.push_back(part);
+    place_[odd] = u8(count_);
+    parts_[count_++] = part;
   }
-  std::ranges::stable_sort(classes_, {}, [](const Part& p) { return std::popcount(p.odd); });
 }
 
 template <class F>
@@ -194,8 +199,11 @@ void Polyphase::for_each_rows(const Strides& strides, u32 ends, F&& f) const {
   size_t slice = 0;
   for_each_outer(slices_, 0, [&](const Index& position) {
     for (u32 parity = 0; parity < parities; ++parity) {
-      const Part &even = parts_[parity], &odd = parts_[is_split() ? parity | parities : 0];
-      if (even.pitch == 0) continue;
+      if (!find(parity)) continue;
+      // Without odd ones, rows have one value.
+      const Part& even = *find(parity);
+      const Part* const other = find(is_split() ? parity | parities : 0);
+      const Part& odd = other ? *other : even;
       std::ptrdiff_t offset = 0;
       for (size_t axis = 0; axis < slices_.rank(); ++axis)
         offset += std::ptrdiff_t(position[axis]) * strides[frozen_[axis]];

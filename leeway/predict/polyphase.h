@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
+#include <span>
 
 #include "leeway/core/buffer.h"
 #include "leeway/core/export.h"
@@ -52,10 +52,10 @@ class LEEWAY_EXPORT Polyphase {
   size_t rank() const { return rank_; }
   const Part& grid() const { return *find(0); }
   // Those with points but the grid, by number of odd coordinates, then by `odd`.
-  const std::vector<Part>& classes() const { return classes_; }
-  bool is_split() const { return !classes_.empty(); }
+  std::span<const Part> classes() const { return {parts_.data() + 1, count_ - 1}; }
+  bool is_split() const { return count_ > 1; }
   // The part with these odd coordinates; null if it has no points.
-  const Part* find(u32 odd) const { return parts_[odd].pitch > 0 ? &parts_[odd] : nullptr; }
+  const Part* find(u32 odd) const { return place_[odd] < count_ ? &parts_[place_[odd]] : nullptr; }
   const Shape& slices() const { return slices_; }  // the frozen axes
   size_t slice_size() const { return slice_size_; }
   size_t size() const { return slice_size_ * size_t(slices_.size()); }
@@ -93,9 +93,11 @@ class LEEWAY_EXPORT Polyphase {
   size_t rank_ = 0;
   std::array<u8, kMaxActive> active_{};  // axes of the array
   std::array<u8, kMaxRank> frozen_{};
-  Extents extents_{};                                  // of the active axes
-  std::array<Part, size_t(1) << kMaxActive> parts_{};  // by `odd`
-  std::vector<Part> classes_;
+  Extents extents_{};  // of the active axes
+  static constexpr size_t kMostParts = size_t(1) << kMaxActive;
+  std::array<Part, kMostParts> parts_{};  // the grid, then the classes
+  std::array<u8, kMostParts> place_;      // among them, by `odd`
+  size_t count_ = 0;
   size_t slice_size_ = 0;
 };
 
