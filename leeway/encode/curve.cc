@@ -11,9 +11,6 @@ namespace {
 
 constexpr u64 kOne = u64(1) << 32;
 
-// Numbers a quarter of an octave apart: 4, 5, 6, 7, 8, 10, 12, ...
-constexpr u64 steps(u32 step) { return u64(4 + step % 4) << step / 4; }
-
 struct Tail {
   u32 share;  // in sixteenths
   u32 steps;  // how much larger its mean is
@@ -23,7 +20,7 @@ constexpr std::array<Tail, 4> kTails{{{0, 0}, {3, 8}, {3, 12}, {6, 8}}};
 // The shares of sizes beyond k, in 2^-32, of a geometric distribution.
 class Fall {
  public:
-  explicit Fall(u32 mean) : ratio_((steps(mean) << 32) / (steps(mean) + 256)) {}
+  explicit Fall(u32 mean) : ratio_((quarter_octave(mean) << 32) / (quarter_octave(mean) + 256)) {}
   u64 next(u64 beyond) const { return beyond * ratio_ >> 32; }  // from k to k + 1
   u64 beyond(u64 k) const {
     u64 result = kOne;
@@ -49,7 +46,9 @@ Sizes sizes_of(u32 token, int mantissa) {
 
 u32 nearest_step(u64 numerator, u64 denominator) {
   u32 step = 0;
-  while (step < 63 && (steps(step) + steps(step + 1)) * denominator <= 2 * numerator) ++step;
+  while (step < 63 &&
+         (quarter_octave(step) + quarter_octave(step + 1)) * denominator <= 2 * numerator)
+    ++step;
   return step;
 }
 
@@ -58,7 +57,8 @@ u32 nearest_step(u64 numerator, u64 denominator) {
 std::array<u16, 256> frequencies_of(const Curve& curve, int mantissa) {
   const auto [share, slower] = kTails[curve.tail];
   const Fall most(curve.mean), rest(std::min(curve.mean + slower, 63u));
-  const u64 zeros = (steps(curve.zeros) << 32) / (steps(curve.zeros) + 1024), others = kOne - zeros;
+  const u64 zeros = (quarter_octave(curve.zeros) << 32) / (quarter_octave(curve.zeros) + 1024),
+            others = kOne - zeros;
   const u64 free = kFrequencySum - (curve.last + 1);  // each token has at least 1
   std::array<u16, 256> frequencies{};
   u64 sum = 0;
@@ -131,6 +131,7 @@ Curve best_curve(const Histogram& counts, int mantissa) {
   const Curve first = best;
   constexpr std::array<int, 4> kShift{2, 0, -2, -1};  // of the mean, by tail
   for (u32 tail = 0; tail < kTails.size(); ++tail) {
+    if (tail == first.tail) continue;
     Curve other = first;
     other.tail = tail;
     other.mean = u32(std::clamp(int(first.mean) + kShift[tail], 0, 63));

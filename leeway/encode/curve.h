@@ -17,6 +17,9 @@ inline constexpr u32 kFrequencySum = 1u << kFrequencyBits;
 
 using Histogram = std::array<u32, 256>;
 
+// Numbers a quarter of an octave apart: 4, 5, 6, 7, 8, 10, 12, ...
+constexpr u64 quarter_octave(u32 step) { return u64(4 + step % 4) << step / 4; }
+
 struct Curve {
   u32 last;   // token that has a frequency, 0 to 255
   u32 zeros;  // how often they are against the others, in quarter octaves from 2^-8 on, 0 to 63

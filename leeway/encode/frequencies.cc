@@ -12,7 +12,7 @@ namespace {
 // Frequencies of three significant bits: 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ...
 constexpr int kLevels = 44;
 constexpr u32 frequency_of(int level) {
-  return level < 4 ? u32(level) : (4u + u32(level) % 4) << (level / 4 - 1);
+  return level < 4 ? u32(level) : u32(quarter_octave(u32(level - 4)));
 }
 
 // The highest level whose frequency is not above this one.
@@ -116,6 +116,11 @@ u64 bits_of(const Frequencies& table) {
   return bits;
 }
 
+// Bits, times 2^16, of the tokens and the list.
+u64 cost_under(const Frequencies& list, const Histogram& counts) {
+  return bits_under(counts, list.of) + (bits_of(list) << 16);
+}
+
 constexpr u64 kBitsOfCurve = 1 + kCurveBits;
 constexpr u64 kMany = 8192;  // tokens for which a list is cheaper than a curve
 
@@ -126,9 +131,8 @@ Frequencies approximate(const Histogram& counts, int mantissa) {
   if (total_of(counts) >= kMany) return list;
   curve.curve = best_curve(counts, mantissa);
   curve.of = frequencies_of(*curve.curve, mantissa);
-  const u64 by_list = bits_under(counts, list.of) + (bits_of(list) << 16);
   const u64 by_curve = bits_under(counts, curve.of) + (kBitsOfCurve << 16);
-  return by_curve < by_list ? curve : list;
+  return by_curve < cost_under(list, counts) ? curve : list;
 }
 
 void write(const Frequencies& table, BitWriter& out) {
@@ -176,10 +180,9 @@ u64 cost_of(const Histogram& counts, int mantissa) {
   const u64 total = total_of(counts);
   if (total == 0) return 0;
   if (total < kMany) {
-    const Frequencies list = listed(counts);
-    const u64 by_list = bits_under(counts, list.of) + (bits_of(list) << 16);
     const auto curve = frequencies_of(first_curve(counts, mantissa), mantissa);
-    return std::min(by_list, bits_under(counts, curve) + (kBitsOfCurve << 16));
+    return std::min(cost_under(listed(counts), counts),
+                    bits_under(counts, curve) + (kBitsOfCurve << 16));
   }
   const u64 whole = log2_of(total);
   u64 bits = u64(18) << 16;

@@ -133,6 +133,15 @@ void join_rows(const Pairs<U, const U>& rows, std::ptrdiff_t step) {
   }
 }
 
+// copy_row() with steps in values.
+template <class T>
+void copy_values(const T* from, std::ptrdiff_t from_step, T* to, std::ptrdiff_t to_step,
+                 size_t count) {
+  constexpr auto bytes = std::ptrdiff_t(sizeof(T));
+  copy_row(reinterpret_cast<const std::byte*>(from), from_step * bytes,
+           reinterpret_cast<std::byte*>(to), to_step * bytes, count, sizeof(T));
+}
+
 template <class T>
 Bits<T>* bits_at(T* values) {
   return reinterpret_cast<Bits<T>*>(values);
@@ -263,7 +272,7 @@ void Polyphase::split(const T* from, const Strides& strides, T* storage) const {
     if (is_split()) return split_rows(pairs, step);
     for (size_t line = 0; line < rows.lines; ++line) {
       const auto [row, values, unused] = pairs.at(line);
-      for (size_t i = 0; i < pairs.length; ++i) values[i] = row[std::ptrdiff_t(i) * step];
+      copy_values(row, step, values, 1, pairs.length);
     }
   });
 }
@@ -302,10 +311,7 @@ void Polyphase::put_grid(const T* from, const Strides& strides, T* storage) cons
       const T* row = slice;
       for (size_t axis = 0; axis + 1 < rank_; ++axis)
         row += std::ptrdiff_t(index[axis]) * strides[active_[axis]];
-      if (step == 1)
-        std::copy_n(row, part.length(), row_to);
-      else
-        for (size_t i = 0; i < part.length(); ++i) row_to[i] = row[std::ptrdiff_t(i) * step];
+      copy_values(row, step, row_to, 1, part.length());
       row_to += part.pitch;
     });
     to += slice_size_;
@@ -333,7 +339,7 @@ void Polyphase::merge(const T* storage, T* to, const Strides& strides, u32 ends)
     }
     for (size_t line = 0; line < rows.lines; ++line) {
       const auto [row, values, unused] = pairs.at(line);
-      for (size_t i = 0; i < pairs.length; ++i) row[std::ptrdiff_t(i) * step] = values[i];
+      copy_values(values, 1, row, step, pairs.length);
     }
   });
 }
