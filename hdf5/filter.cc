@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "hdf5/parameters.h"
+#include "leeway/chunk_memory.h"
 #include "leeway/core/byte_order.h"
 #include "leeway/hdf5.h"
 #include "leeway/leeway.hpp"
@@ -199,14 +200,16 @@ size_t encode(const Parameters& parameters, size_t bytes, Exchange& exchange) {
       std::max(bytes, size_t(max_compressed_size(chunk.dtype, chunk.shape, options)));
   u8* stream = exchange.make(capacity);
   const u64 used =
-      compress_into(View(values, chunk.dtype, chunk.shape), options, {stream, capacity})
+      ChunkMemory::of_process()
+          .compress_into(View(values, chunk.dtype, chunk.shape), options, {stream, capacity})
           .output_bytes;
   return exchange.finish(capacity, size_t(used));
 }
 
 size_t decode(const Parameters& parameters, size_t bytes, Exchange& exchange) {
   const Chunk& chunk = *parameters.chunk;
-  const MemorySource source(ByteView(static_cast<const u8*>(*exchange.buffer), bytes));
+  const ByteView stored(static_cast<const u8*>(*exchange.buffer), bytes);
+  const MemorySource source(stored);
   const StreamReader stream(source);
   if (stream.header().dtype != chunk.dtype || !(stream.header().shape == chunk.shape))
     fail_corrupt("it does not hold the chunk that the dataset expects");
@@ -215,6 +218,8 @@ size_t decode(const Parameters& parameters, size_t bytes, Exchange& exchange) {
   DecompressOptions options;
   options.execution = execution();
   decompress_into(stream, {}, MutableView(values, chunk.dtype, chunk.shape), options);
+  // If a part of the chunk is to be written, HDF5 hands back the whole.
+  ChunkMemory::of_process().remember(stored, View(values, chunk.dtype, chunk.shape));
   if (chunk.big_endian) swap_bytes(values, decoded, width);
   return exchange.finish(decoded, decoded);
 }

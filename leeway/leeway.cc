@@ -79,6 +79,10 @@ Bytes compress(const View& array, const CompressOptions& options) {
   return stream;
 }
 
+std::string stored_recipe(const CompressOptions& options, DType dtype) {
+  return made_for(options, options.recipe, dtype).recipe;
+}
+
 u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& options) {
   // Of all that may be chosen, none has smaller chunks than this.
   const Made made = made_for(options, is_choice(options.recipe) ? "fast" : options.recipe, dtype);

@@ -52,6 +52,10 @@ Bytes compress(const T* values, const Shape& shape, const Bound& bound) {
   return compress(view_of(values, shape), options);
 }
 
+// The recipe in full, as a stream made with these options states it. Not for names that stand for a
+// choice by the values, such as "auto".
+LEEWAY_EXPORT std::string stored_recipe(const CompressOptions& options, DType dtype);
+
 // No stream of this array, whatever its values, is longer.
 LEEWAY_EXPORT u64 max_compressed_size(DType dtype, const Shape& shape,
                                       const CompressOptions& options);

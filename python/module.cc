@@ -9,6 +9,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "leeway/chunk_memory.h"
 #include "leeway/leeway.hpp"
 #include "leeway/quality/advise.h"
 #include "leeway/quality/choose.h"
@@ -75,7 +76,8 @@ using Regions = std::vector<std::tuple<std::vector<u64>, std::vector<u64>, doubl
 nb::bytes compress_array(const InArray& array, const std::string& as, const Limits& limits,
                          const std::string& recipe, const std::vector<double>& fills,
                          bool detect_fills, const std::vector<u64>& chunk, unsigned threads,
-                         const Regions& regions, const std::optional<InArray>& bounds) {
+                         const Regions& regions, const std::optional<InArray>& bounds,
+                         bool is_chunk) {
   CompressOptions options;
   for (const auto& [first, extents, bound] : regions) {
     RegionBound region{{{}, Shape(std::span<const u64>(extents))}, bound};
@@ -100,11 +102,21 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
   {
     u8* memory = reinterpret_cast<u8*>(PyBytes_AS_STRING(stream));
     const nb::gil_scoped_release release;
-    used = compress_into(view, options, {memory, size_t(most)}).output_bytes;
+    const std::span<u8> room(memory, size_t(most));
+    used = (is_chunk ? ChunkMemory::of_process().compress_into(view, options, room)
+                     : compress_into(view, options, room))
+               .output_bytes;
   }
   stream = owner.release().ptr();
   if (_PyBytes_Resize(&stream, Py_ssize_t(used)) != 0) throw nb::python_error();
   return nb::steal<nb::bytes>(stream);
+}
+
+// A chunk that a host has decoded; it may come back, changed in part, to be compressed.
+void remember_chunk(const InBytes& stream, const InArray& decoded, const std::string& as) {
+  const View view = view_of_array<const std::byte>(decoded, as);
+  const nb::gil_scoped_release release;
+  ChunkMemory::of_process().remember({stream.data(), stream.size()}, view);
 }
 
 // Bytes that a Python function gives: read(offset, count) -> bytes.
@@ -286,7 +298,9 @@ NB_MODULE(_native, m) {
   nb::register_exception_translator(translate);
   m.def("version", &leeway::version);
   m.def("compress", &compress_array, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("bounds").none());
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("bounds").none(),
+        nb::arg("is_chunk"));
+  m.def("remember", &remember_chunk);
   m.def("compare", &compare_arrays);
   m.def("advise", &advise_array);
   m.def("recipes", &recipes);

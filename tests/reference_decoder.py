@@ -1663,6 +1663,7 @@ def read_header(reader):
     require(reader.get("Q") == hash_of(reader.data[: 16 + size]), "header checksum")
     while fields.at < len(fields.data):
         tag, reserved, content = fields.get("H"), fields.get("H"), Reader(fields.take(fields.get("I")))
+        require(reserved == 0, "a reserved field is used")
         extents = lambda: [content.get("Q") for _ in range(content.get("B"))]
         if tag & 0x7FFF == 1:
             header["dtype"], header["shape"] = DTYPES[content.get("B")], extents()
@@ -1695,8 +1696,44 @@ def decode_chunk(reader, ordinal, header, shape):
     require(number == ordinal and head_hash == hash_of(head[:56]), "damaged frame")
     payload = reader.take(size)
     require(payload_hash == hash_of(payload), "damaged payload")
-    dtype, width, count = header["dtype"], BYTES[header["dtype"]], int(np.prod(shape, dtype=object))
-    kind, rest, squeezed = payload[0], payload[1:], [n for n in shape if n != 1]
+    require(error <= bound or any(kind == 8 for kind, _ in header["bound"]), "an error above the bound")
+    squeezed = [n for n in shape if n != 1]
+    values = decode_layers(payload[1:], header, squeezed, bound) if payload[0] == 7 else decode_payload(payload, header, squeezed, bound)
+    require(hash_of(values) == decoded_hash, "decoded values differ")
+    return values, (error, special, exact, decoded_hash)
+
+
+def decode_layers(payload, header, shape, bound):
+    reader, width, size = Reader(payload), BYTES[header["dtype"]], int(np.prod(shape, dtype=object))
+    values = np.frombuffer(decode_payload(reader.section().data, header, shape, bound), np.uint8).reshape(shape + [width]).copy()
+    layers = reader.varint()
+    require(1 <= layers <= 64, "wrong number of layers")
+    for _ in range(layers):
+        box = []
+        for n in shape:
+            first, extent = reader.varint(), reader.varint()
+            require(extent > 0 and first + extent <= n, "a layer outside its chunk")
+            box.append(slice(first, first + extent))
+        extents, covers = [b.stop - b.start for b in box], reader.get("B")
+        volume = int(np.prod(extents, dtype=object))
+        size -= volume / 4
+        require(covers <= 2 and size >= 0, "layers that are not allowed")
+        marked = np.ones(extents, bool)
+        if covers > 0:
+            bits = np.unpackbits(np.frombuffer(zstd(bytes(reader.section().rest())), np.uint8), bitorder="little")
+            require(len(bits) == -(-volume // 8) * 8 and not bits[volume:].any() and bits.any(), "marks")
+            marked = bits[:volume].astype(bool).reshape(extents)
+        over = [int(marked.sum())] if covers == 2 else extents
+        new = decode_payload(reader.section().data, header, [n for n in over if n != 1], bound)
+        new = np.frombuffer(new, np.uint8).reshape(over + [width])
+        values[tuple(box)][marked] = new if covers == 2 else new[marked]
+    reader.expect_end()
+    return values.tobytes()
+
+
+def decode_payload(payload, header, squeezed, bound):
+    dtype, width, count = header["dtype"], BYTES[header["dtype"]], int(np.prod(squeezed, dtype=object))
+    kind, rest = payload[0], payload[1:]
     if kind == 0:
         values = bytes(rest) * count
     elif kind == 3:
@@ -1714,8 +1751,17 @@ def decode_chunk(reader, ordinal, header, shape):
         recipe = header["recipe"] if kind != 2 else "exact+lorenzo+huffman+zstd"
         bits = decode_body(bytes(rest), recipe, dtype, squeezed, bound, narrow=kind == 6)
         values = b"".join(b.to_bytes(width, "little") for b in bits)
-    require(len(values) == count * width and hash_of(values) == decoded_hash, "decoded values differ")
-    return values, (error, special, exact, decoded_hash)
+    require(len(values) == count * width, "wrong number of values")
+    return values
+
+
+def last_end(data, first_frame):
+    """Where the stream ends: at the last end magic, which only an interrupted update may have left bytes after."""
+    end = data.rfind(b"LWYend\r\n", first_frame)
+    require(end >= 0, "no end")
+    after = data[end + 8 : end + 72]
+    require(after[:4] == b"LWYc"[: len(after)] or after == bytes(64), "bytes after the end")
+    return end + 8
 
 
 def decode(data):
@@ -1726,9 +1772,9 @@ def decode(data):
     grid = [-(-n // c) for n, c in zip(shape, chunk)]
     out = np.zeros(list(shape) + [width], dtype=np.uint8)
     chunks, offset = list(product(*(range(n) for n in grid))), reader.at
-    end = Reader(data[-16:])
-    start = len(data) - end.get("Q")
-    require(bytes(end.take(8)) == b"LWYend\r\n" and offset <= start, "wrong end")
+    data = data[: last_end(data, offset)]
+    start = len(data) - Reader(data[-16:]).get("Q")
+    require(offset <= start, "wrong end")
     tail = Reader(data[start:-24])
     require(Reader(data[-24:]).get("Q") == hash_of(data[start:-24]), "damaged tail")
     require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == 0 and tail.varint() == len(chunks), "no tail")

@@ -55,7 +55,7 @@ void print_chunks(const StreamReader& stream, bool as_json) {
   if (as_json) fmt::print("{}\n", list.dump(2));
 }
 
-void print(const Info& info) {
+void print(const Info& info, const StreamReader& stream) {
   const Header& header = info.header;
   const u64 bytes = header.shape.size() * size_of(header.dtype);
   Report report;
@@ -64,6 +64,13 @@ void print(const Info& info) {
   report.add("stream",
              fmt::format("{}, ratio {:.2f}, format version {}", readable_bytes(info.stream_bytes),
                          double(bytes) / double(info.stream_bytes), kFormatVersion));
+  if (stream.dead_bytes() > 0)
+    report.add("replaced", fmt::format("{} of it take up room only: leeway update FILE --compact",
+                                       readable_bytes(stream.dead_bytes())));
+  if (stream.bytes_left_out() > 0)
+    report.add("interrupted",
+               fmt::format("an update was, after {}; the stream is what it was before",
+                           readable_bytes(stream.bytes_left_out())));
   report.add("chunks", fmt::format("{} of {}", info.chunks, to_string(header.chunk)));
   report.add("recipe", header.recipe);
   report.add("bound", header.abs_bound > 0
@@ -107,10 +114,14 @@ void add_inspect(CLI::App& verb) {
     const StreamReader stream(source);
     if (self->chunks) return print_chunks(stream, self->json);
     const Info info = inspect(stream);
-    if (self->json)
-      fmt::print("{}\n", to_json(info).dump(2));
-    else
-      print(info);
+    if (self->json) {
+      Json json = to_json(info);
+      json["dead_bytes"] = stream.dead_bytes();
+      json["bytes_of_an_interrupted_update"] = stream.bytes_left_out();
+      fmt::print("{}\n", json.dump(2));
+    } else {
+      print(info, stream);
+    }
   });
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb `update`: new values for a region of a stream, in its file.
+#include "leeway/stream/compact.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
+#include "tools/output_file.h"
 #include "tools/region.h"
 
 namespace leeway::cli {
@@ -9,11 +11,19 @@ namespace {
 
 struct Update {
   std::string stream_path, values_path, region_text;
-  bool json = false;
+  bool json = false, compact = false;
   ArrayOptions array;
   WorkOptions work;
 
   void run() const {
+    if (values_path.empty() != region_text.empty() || (values_path.empty() && !compact))
+      fail_argument(
+          "VALUES and --region say what is to be written where; --compact may stand alone");
+    if (!values_path.empty()) write_values();
+    if (compact) drop_dead_bytes();
+  }
+
+  void write_values() const {
     const double start = seconds_now();
     FileStore store(stream_path);
     const Header header = StreamReader(store).header();
@@ -27,23 +37,47 @@ struct Update {
     if (values.view.shape == region.box.shape) view = values.view;
     const UpdateReport report = update(store, region.box.first, view, work.execution("updating"));
     const double seconds = seconds_now() - start;
-    if (json) {
+    if (json && !compact) {
       Json out;
       out["chunks"] = report.chunks;
-      out["chunks_moved"] = report.moved;
       out["chunks_in_all"] = header.grid().size();
       out["bytes_written"] = report.bytes_written;
       out["stream_bytes"] = report.stream_bytes;
+      out["dead_bytes"] = report.dead_bytes;
       out["max_error"] = report.statement.max_error;
       out["bound"] = header.abs_bound;
       out["seconds"] = seconds;
       fmt::print("{}\n", out.dump(2));
+    } else if (!json && !work.quiet) {
+      fmt::print("{} of {} chunks written again; {} written, largest error {} (bound {})\n",
+                 report.chunks, header.grid().size(), readable_bytes(report.bytes_written),
+                 number(report.statement.max_error), number(header.abs_bound));
+      if (!compact && report.dead_bytes > report.stream_bytes / 2)
+        fmt::print(
+            "{} of the {} in the stream are replaced and only take up room: leeway update "
+            "{} --compact\n",
+            readable_bytes(report.dead_bytes), readable_bytes(report.stream_bytes), stream_path);
+    }
+  }
+
+  // Into a new file, which takes the place of the old one when it is complete.
+  void drop_dead_bytes() const {
+    const FileStore store(stream_path);  // nobody else may write meanwhile
+    const StreamReader stream(store);
+    OutputFile out(stream_path, true);
+    u64 bytes = 0;
+    leeway::compact(stream, [&](ByteView part) {
+      out.write(part);
+      bytes += part.size();
+    });
+    out.commit();
+    if (json) {
+      Json report;
+      report["stream_bytes"] = bytes;
+      report["stream_bytes_before"] = store.size();
+      fmt::print("{}\n", report.dump(2));
     } else if (!work.quiet) {
-      fmt::print(
-          "{} of {} chunks written again, {} of them at the end; {} written, largest error {} "
-          "(bound {})\n",
-          report.chunks, header.grid().size(), report.moved, readable_bytes(report.bytes_written),
-          number(report.statement.max_error), number(header.abs_bound));
+      fmt::print("{} before, {} now\n", readable_bytes(store.size()), readable_bytes(bytes));
     }
   }
 
@@ -62,12 +96,14 @@ struct Update {
 
 void add_update(CLI::App& verb) {
   const auto self = std::make_shared<Update>();
-  verb.add_option("STREAM", self->stream_path, "stream to be changed, in place")->required();
-  verb.add_option("VALUES", self->values_path, "array of the region's shape: raw or .npy")
+  verb.add_option("STREAM", self->stream_path,
+                  "stream to be changed; if anything fails it is as it was")
       ->required();
+  verb.add_option("VALUES", self->values_path, "array of the region's shape: raw or .npy");
   verb.add_option("--region", self->region_text, "where the values go, as in NumPy: 0:10,:,250")
-      ->type_name("REGION")
-      ->required();
+      ->type_name("REGION");
+  verb.add_flag("--compact", self->compact,
+                "drop what updates have replaced, by writing the stream anew; may stand alone");
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("--json", self->json, "report as JSON");

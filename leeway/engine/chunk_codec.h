@@ -29,6 +29,7 @@ enum class Payload : u8 {
   levels = 4,
   tightened = 5,  // coded with a smaller bound than that of the chunk
   narrow = 6,     // coded with integers of 16 bits
+  layered = 7,    // rewritten in part: payloads over each other (engine/layers.h)
 };
 
 // Stands before the body of a chunk that is coded from coarse to fine: how many bytes of the body
@@ -71,8 +72,9 @@ class ChunkCodec {
   virtual bool is_pointwise() const = 0;
   // Whether bounds may differ from value to value.
   virtual bool is_by_value() const = 0;
-  // Whether decoded values, compressed again, come back as they are.
-  virtual bool keeps_decoded() const = 0;
+  // Whether values are quantized before they are predicted: then most decoded values stay as they
+  // are when they are coded again beside others.
+  virtual bool quantizes_first() const = 0;
   // Appends the payload to `out`. A bound of 0 means no loss. Shapes given to the other two have no
   // axes of extent 1.
   virtual ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
@@ -108,9 +110,7 @@ class TypedChunkCodec final : public ChunkCodec {
 
   bool is_pointwise() const override { return recipe_.bound_changer() != nullptr; }
   bool is_by_value() const override { return recipe_.transform->is_by_value(); }
-  bool keeps_decoded() const override {
-    return !(is_pointwise() && recipe_.transform->predicts_first());
-  }
+  bool quantizes_first() const override { return !recipe_.transform->predicts_first(); }
 
   ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
                        Writer& out) const override {
@@ -218,6 +218,8 @@ class TypedChunkCodec final : public ChunkCodec {
         values.take(in.take(size * sizeof(T)));
         in.expect_end();
         return true;
+      case Payload::layered:
+        break;  // whoever calls takes layers apart
     }
     fail_corrupt("unknown kind of chunk");
   }

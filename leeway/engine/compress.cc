@@ -11,6 +11,7 @@
 #include "leeway/engine/analyze.h"
 #include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/execution.h"
+#include "leeway/engine/layers.h"
 #include "leeway/engine/rate.h"
 #include "leeway/engine/region_bounds.h"
 
@@ -214,12 +215,23 @@ class Compression {
   // Where a region asks for less than `bound`, less.
   FrameHead compress_one(u64 ordinal, double bound, Writer& out) const {
     const Box box = header_.chunk_box(ordinal);
+    if (options_.earlier) return compress_again(ordinal, bound, view_.part(box), out);
     if (header_.regions.empty() || !codec_.is_by_value())
       return compress_chunk(codec_, usable_bound(header_.smallest_bound(box, bound)), mask_,
                             ordinal, view_.part(box), out);
     const std::vector<double> each = bounds_in(options_, box, bound);
     return compress_chunk(codec_, {std::ranges::max(each), each}, mask_, ordinal, view_.part(box),
                           out);
+  }
+  // Values that are still those of the earlier stream stay as they are there.
+  FrameHead compress_again(u64 ordinal, double bound, const View& chunk, Writer& out) const {
+    const OldChunk before(codec_, *options_.earlier, ordinal);
+    if (before.chunk.head.bound != usable_bound(bound))
+      fail_argument("the earlier stream has another bound");
+    Buffer<u64> now(before.values.size());
+    gather(chunk, now.data());
+    const View view(reinterpret_cast<const std::byte*>(now.data()), chunk.dtype, chunk.shape);
+    return rewrite_chunk(codec_, mask_, before, view, changed_values(before, view), out);
   }
   void done_with_group(const Round& round, u64 index) {
     if (options_.execution.pause) options_.execution.pause();
@@ -463,6 +475,20 @@ Shape default_chunk(const Shape& shape, u64 values) {
 
 namespace {
 
+// Whether frames of an earlier stream have their meaning in this one.
+bool continues(const Header& now, const Header& earlier) {
+  const auto has_lasting_bound = [](const Header& header) {
+    return header.regions.empty() &&
+           std::ranges::all_of(header.bound.limits(), [](const Limit& limit) {
+             return limit.kind == BoundKind::abs || limit.kind == BoundKind::lossless ||
+                    limit.kind == BoundKind::pointwise;
+           });
+  };
+  return now.dtype == earlier.dtype && now.shape == earlier.shape && now.chunk == earlier.chunk &&
+         now.recipe == earlier.recipe && now.bound.limits() == earlier.bound.limits() &&
+         has_lasting_bound(now) && has_lasting_bound(earlier);
+}
+
 Header checked_header(const ChunkCodec& codec, const std::string& recipe, const View& view,
                       const CompressOptions& options) {
   if (options.bound.limits().empty())
@@ -483,6 +509,8 @@ Header checked_header(const ChunkCodec& codec, const std::string& recipe, const 
   header.bound = options.bound;
   header.recipe = recipe;
   header.regions = stated_regions(options, header, codec.is_by_value());
+  if (options.earlier && !continues(header, options.earlier->header()))
+    fail_argument("the earlier stream is not one of this array, recipe and bound");
   return header;
 }
 

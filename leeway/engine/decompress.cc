@@ -8,6 +8,7 @@
 #include "leeway/core/hash.h"
 #include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/execution.h"
+#include "leeway/engine/layers.h"
 #include "leeway/engine/region.h"
 
 namespace leeway {
@@ -97,8 +98,8 @@ u64 coarse(u64 extent, unsigned level) { return (extent + (u64(1) << level) - 1)
 
 // Decodes every 2^level-th value of a chunk to its place in `values`; reads no more than that
 // takes.
-void decompress_coarse(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal,
-                       unsigned level, bool check, void* values) {
+FrameHead decompress_coarse(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal,
+                            unsigned level, bool check, void* values) {
   constexpr size_t kMostTable = 1 + LevelTable::size(LevelTable::kMost);
   Bytes storage;
   const FrameHead head = stream.read_head(ordinal);
@@ -117,7 +118,29 @@ void decompress_coarse(const ChunkCodec& codec, const StreamReader& stream, u64 
   const Shape shape = stream.header().chunk_box(ordinal).shape;
   KeptValues target(values);
   codec.decompress(payload, shape.squeezed(), head.bound, target, {last, {}});
+  return head;
 }
+
+// What the frames of all chunks say must be what the tail states.
+class StatementCheck {
+ public:
+  StatementCheck(const StreamReader& stream, size_t chunks_read)
+      : stream_(stream), heads_(chunks_read == stream.chunks() ? chunks_read : 0) {}
+  void add(u64 ordinal, const FrameHead& head) {
+    if (!heads_.empty()) heads_[size_t(ordinal)] = head;
+  }
+  // To be called when all chunks have been read; with fewer there is nothing to compare.
+  void finish() const {
+    if (heads_.size() != stream_.chunks() || !stream_.statement()) return;
+    StatementMaker maker;
+    for (const FrameHead& head : heads_) maker.add(head);
+    stream_.check_statement(maker.statement());
+  }
+
+ private:
+  const StreamReader& stream_;
+  std::vector<FrameHead> heads_;
+};
 
 }  // namespace
 
@@ -146,10 +169,12 @@ void preview_with(const CodecMaker& maker, const StreamReader& stream, unsigned 
   const size_t value_bytes = size_of(header.dtype);
   Meter meter(options.execution.progress, double(stream.chunks()));
   const unsigned threads = affordable_threads(options.execution, header.chunk.size() * value_bytes);
+  StatementCheck statement(stream, size_t(stream.chunks()));
   for_each_index(stream.chunks(), threads, options.execution.executor, [&](u64 ordinal) {
     const Box box = header.chunk_box(ordinal);
     Buffer<u64> values((size_t(box.shape.size()) * value_bytes + 7) / 8);
-    decompress_coarse(*codec, stream, ordinal, level, options.check_decoded, values.data());
+    statement.add(ordinal, decompress_coarse(*codec, stream, ordinal, level, options.check_decoded,
+                                             values.data()));
     View part(reinterpret_cast<const std::byte*>(values.data()), header.dtype, box.shape);
     Box target;
     std::array<u64, kMaxRank> extents{};
@@ -162,38 +187,46 @@ void preview_with(const CodecMaker& maker, const StreamReader& stream, unsigned 
     copy(part, out.part(target));
     meter.add(1);
   });
+  statement.finish();
 }
 
-void decompress_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal, bool check,
-                      void* values, const std::optional<Box>& part) {
-  const Header& header = stream.header();
-  const Shape shape = header.chunk_box(ordinal).shape;
-  Bytes storage;
-  const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);
+void decode_chunk(const ChunkCodec& codec, const Header& header, const StreamReader::Chunk& chunk,
+                  bool check, void* values, const std::optional<Box>& part) {
+  const Shape shape = header.chunk_box(chunk.head.ordinal).shape;
   KeptValues kept(values);
   Wanted wanted;
   if (part) wanted.box = squeezed(*part, shape);
-  const bool complete =
-      codec.decompress(chunk.payload, shape.squeezed(), chunk.head.bound, kept, wanted);
+  const bool complete = decode_payload(codec, chunk.payload, header.dtype, shape.squeezed(),
+                                       chunk.head.bound, kept, wanted);
   const size_t bytes = size_t(shape.size()) * size_of(header.dtype);
   // A part of the values has no checksum of its own: that of the payload has to do.
   if (check && complete) check_hash(hash_of({static_cast<const u8*>(values), bytes}), chunk.head);
 }
 
+FrameHead decompress_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal,
+                           bool check, void* values, const std::optional<Box>& part) {
+  Bytes storage;
+  const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);
+  decode_chunk(codec, stream.header(), chunk, check, values, part);
+  return chunk.head;
+}
+
 namespace {
 
 // A whole chunk to its place.
-void place_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal, bool check,
-                 const MutableView& target, bool past_caches) {
+FrameHead place_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal, bool check,
+                      const MutableView& target, bool past_caches) {
   if (!past_caches && is_contiguous(target) &&
       reinterpret_cast<std::uintptr_t>(target.data) % size_of(target.dtype) == 0)
     return decompress_chunk(codec, stream, ordinal, check, target.data);
   Bytes storage;
   const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);
   PlacedValues placed(target, check, past_caches);
-  codec.decompress(chunk.payload, target.shape.squeezed(), chunk.head.bound, placed);
+  decode_payload(codec, chunk.payload, target.dtype, target.shape.squeezed(), chunk.head.bound,
+                 placed);
   const u64 hash = placed.hash();
   if (check) check_hash(hash, chunk.head);
+  return chunk.head;
 }
 
 }  // namespace
@@ -209,6 +242,7 @@ DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& st
   const unsigned threads = affordable_threads(options.execution, header.chunk.size() * value_bytes);
   const bool past_caches = out.shape.size() * value_bytes > kPastCaches;
   std::atomic<u64> damaged_chunks = 0, damaged_values = 0;
+  StatementCheck statement(stream, ordinals.size());
   Meter meter(options.execution.progress, double(ordinals.size()));
   for_each_index(ordinals.size(), threads, options.execution.executor, [&](u64 i) {
     const u64 ordinal = ordinals[size_t(i)];
@@ -217,10 +251,12 @@ DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& st
     const MutableView target = out.part(in_region);
     try {
       if (in_box.shape == box.shape) {
-        place_chunk(*codec, stream, ordinal, options.check_decoded, target, past_caches);
+        statement.add(ordinal, place_chunk(*codec, stream, ordinal, options.check_decoded, target,
+                                           past_caches));
       } else {
         Buffer<u64> values((size_t(box.shape.size()) * value_bytes + 7) / 8);
-        decompress_chunk(*codec, stream, ordinal, options.check_decoded, values.data(), in_box);
+        statement.add(ordinal, decompress_chunk(*codec, stream, ordinal, options.check_decoded,
+                                                values.data(), in_box));
         const MutableView whole(reinterpret_cast<std::byte*>(values.data()), header.dtype,
                                 box.shape);
         const MutableView part = whole.part(in_box);
@@ -235,6 +271,7 @@ DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& st
     if (options.execution.pause) options.execution.pause();
     meter.add(1);
   });
+  if (!options.salvage) statement.finish();
   return {damaged_chunks, damaged_values};
 }
 

@@ -48,6 +48,10 @@ struct CompressOptions {
   // The same value by value: f32 or f64, of the array's shape; infinity: as `bound` says. No data:
   // everywhere.
   View bounds;
+  // An earlier stream of the same array, or null: values that are still what it decodes to keep
+  // their bits. Type, shape, chunks and recipe must be the same, and so must the bound, an absolute
+  // or a pointwise one or none.
+  const StreamReader* earlier = nullptr;
   Execution execution;
 
   bool has_regions() const { return !regions.empty() || bounds.data; }
@@ -115,17 +119,17 @@ LEEWAY_EXPORT void preview_with(const CodecMaker& maker, const StreamReader& str
 
 struct UpdateReport {
   u64 chunks = 0;         // written again
-  u64 moved = 0;          // of these, put at the end, because they had no room in their place
   u64 bytes_written = 0;  // frames and tail
   u64 stream_bytes = 0;
+  u64 dead_bytes = 0;   // of the stream: what was replaced, now or before; compact() drops it
   Statement statement;  // of the whole stream
 };
 
-// Replaces the values of the region that begins at `first` and has the shape of `values`. Only the
-// chunks it touches are written again, under the absolute bound of the stream; where a chunk is
-// touched in part, its other values are compressed again, which leaves them as they are. A frame
-// that has no room in its place goes to the end. If the work is interrupted, the touched chunks may
-// be damaged, and the tail; all others can be salvaged.
+// Replaces the values of the region that begins at `first` and has the shape of `values`, under the
+// bound of the stream. Values of touched chunks outside the region keep their bits. New frames and
+// a new tail go after the old tail, and nothing is overwritten: whoever reads finds the old stream
+// until the last bytes are written, and the new one from then on. If the work fails or is
+// interrupted, the stream is as it was.
 LEEWAY_EXPORT UpdateReport update_with(const CodecMaker& maker, ByteStore& stream,
                                        const Index& first, const View& values,
                                        const Execution& execution);

@@ -6,12 +6,13 @@
 
 #include "leeway/core/buffer.h"
 #include "leeway/engine/execution.h"
+#include "leeway/engine/layers.h"
 #include "leeway/engine/region.h"
 
 namespace leeway {
 namespace {
 
-// The values of one chunk, with those of the region in their place, as a new frame.
+// A chunk with the values of the region in their place, as a new frame.
 class Replacement {
  public:
   Replacement(const ChunkCodec& codec, const StreamReader& stream, const Index& first,
@@ -21,32 +22,101 @@ class Replacement {
   }
 
   FrameHead make(u64 ordinal, Writer& frame) const {
-    const Header& header = stream_.header();
-    const Box box = header.chunk_box(ordinal);
+    const Box box = stream_.header().chunk_box(ordinal);
     const auto [in_box, in_region] = *overlap(box, first_, values_.shape);
-    Buffer<u64> storage((size_t(box.shape.size()) * size_of(header.dtype) + 7) / 8);
-    const MutableView whole(reinterpret_cast<std::byte*>(storage.data()), header.dtype, box.shape);
-    const bool in_part = in_box.shape.size() < box.shape.size();
-    if (in_part) decompress_chunk(codec_, stream_, ordinal, true, storage.data());
-    copy(values_.part(in_region), whole.part(in_box));
-    const double bound =
-        header.is_bound_by_chunk() ? stream_.read_head(ordinal).bound : header.abs_bound;
-    FrameHead head = compress_chunk(codec_, bound, mask_, ordinal,
-                                    View(whole.data, whole.dtype, whole.shape), frame);
-    if (in_part) {
-      // What was there keeps the error it had.
-      head.max_error = std::max(head.max_error, stream_.read_head(ordinal).max_error);
-      write(head, frame.again<kFrameHeadBytes>(0));
-    }
+    const FrameHead head = in_box.shape == box.shape
+                               ? compress_chunk(codec_, stream_.read_head(ordinal).bound, mask_,
+                                                ordinal, values_.part(in_region), frame)
+                               : rewrite(ordinal, box.shape, in_box, in_region, frame);
+    if (head.max_error > stream_.header().abs_bound)
+      fail_argument(
+          "the new values are larger than those that the stream states its absolute bound for");
     return head;
   }
 
  private:
+  FrameHead rewrite(u64 ordinal, const Shape& shape, const Box& in_chunk, const Box& in_region,
+                    Writer& frame) const {
+    const OldChunk before(codec_, stream_, ordinal);
+    Buffer<u64> now(before.values.size());
+    std::ranges::copy(before.values, now.data());
+    const MutableView whole(reinterpret_cast<std::byte*>(now.data()), values_.dtype, shape);
+    copy(values_.part(in_region), whole.part(in_chunk));
+    std::vector<u8> changed(size_t(shape.size())), ones(size_t(in_chunk.shape.size()), 1);
+    copy(view_of(ones.data(), in_chunk.shape),
+         mutable_view_of(changed.data(), shape).part(in_chunk));
+    return rewrite_chunk(codec_, mask_, before, View(whole.data, whole.dtype, shape), changed,
+                         frame);
+  }
+
   const ChunkCodec& codec_;
   const StreamReader& stream_;
   Index first_;
   const View& values_;
   Mask mask_;
+};
+
+// Appends to a stream; until commit() it is as it was, and if that is not reached it stays so.
+class Appending {
+ public:
+  Appending(ByteStore& store, const StreamReader& stream)
+      : store_(store), stream_(stream), tail_(stream.tail()), start_(stream.bytes()), end_(start_) {
+    if (store_.size() > start_) store_.truncate(start_);  // what an interrupted update has left
+  }
+  ~Appending() {
+    if (!is_committed_) try {
+        store_.truncate(start_);
+      } catch (const Error&) {
+        // Readers do without what is left.
+      }
+  }
+  Appending(const Appending&) = delete;
+
+  void add(const FrameHead& head, ByteView frame) {
+    const auto moved = std::ranges::lower_bound(tail_.moved, head.ordinal, {}, &Moved::ordinal);
+    if (moved != tail_.moved.end() && moved->ordinal == head.ordinal)
+      moved->offset = end_;
+    else
+      tail_.moved.insert(moved, {head.ordinal, end_});
+    store_.write(end_, frame);
+    end_ += frame.size();
+    heads_.emplace(head.ordinal, head);
+  }
+
+  UpdateReport commit() {
+    UpdateReport report;
+    StatementMaker statement;
+    u64 live = stream_.first_frame();
+    for (u64 ordinal = 0; ordinal < stream_.chunks(); ++ordinal) {
+      const auto written = heads_.find(ordinal);
+      const FrameHead head = written != heads_.end() ? written->second : stream_.read_head(ordinal);
+      statement.add(head);
+      live += kFrameHeadBytes + head.payload_bytes;
+    }
+    tail_.statement = report.statement = statement.statement();
+    Writer tail;
+    write(tail_, tail);
+    // The end comes last: without it the stream ends where it did.
+    const ByteView bytes = tail.bytes(), last = bytes.last(kEndMagicBytes);
+    store_.write(end_, bytes.first(bytes.size() - last.size()));
+    store_.sync();
+    store_.write(end_ + bytes.size() - last.size(), last);
+    store_.sync();
+    is_committed_ = true;
+    report.chunks = heads_.size();
+    report.stream_bytes = end_ + bytes.size();
+    report.bytes_written = report.stream_bytes - start_;
+    report.dead_bytes = report.stream_bytes - live - bytes.size();
+    return report;
+  }
+
+ private:
+  ByteStore& store_;
+  const StreamReader& stream_;
+  Tail tail_;
+  u64 start_, end_;
+  std::map<u64, FrameHead> heads_;  // of the frames that were added
+  bool is_committed_ = false;
 };
 
 }  // namespace
@@ -61,37 +131,18 @@ UpdateReport update_with(const CodecMaker& maker, ByteStore& store, const Index&
         "a stream with a psnr or l2 bound cannot be updated: the bound belongs to the whole array");
   const auto codec = maker(header.recipe, header.dtype);
   if (codec->is_by_value()) fail_argument("a stream with bounds value by value cannot be updated");
-  if (!codec->keeps_decoded())
-    fail_argument("a stream with a pointwise bound and the recipe '" + header.recipe +
-                  "' cannot be updated: values beside the new ones would change");
   const std::vector<u64> ordinals = chunks_of_region(header, first, values.shape);
+  if (ordinals.empty()) {
+    UpdateReport nothing;
+    nothing.stream_bytes = stream.bytes();
+    nothing.dead_bytes = stream.dead_bytes();
+    nothing.statement = *stream.statement();
+    return nothing;
+  }
   const unsigned threads =
       affordable_threads(execution, header.chunk.size() * size_of(header.dtype));
 
-  UpdateReport report;
-  Tail tail = stream.tail();
-  u64 end = stream.tail_offset();
-  std::map<u64, FrameHead> heads;  // of the chunks written again
-  const auto place = [&](u64 ordinal, const FrameHead& head, ByteView frame) {
-    const auto moved = std::ranges::lower_bound(tail.moved, ordinal, {}, &Moved::ordinal);
-    const bool was_moved = moved != tail.moved.end() && moved->ordinal == ordinal;
-    const u64 room =
-        was_moved ? stream.read_head(ordinal).payload_bytes : tail.rooms[size_t(ordinal)];
-    u64 offset = stream.offset(ordinal);
-    if (head.payload_bytes > room) {
-      offset = std::exchange(end, end + frame.size());
-      ++report.moved;
-      if (was_moved)
-        moved->offset = offset;
-      else
-        tail.moved.insert(moved, {ordinal, offset});
-    }
-    store.write(offset, frame);
-    report.bytes_written += frame.size();
-    ++report.chunks;
-    heads.emplace(ordinal, head);
-  };
-
+  Appending appending(store, stream);
   const Replacement replacement(*codec, stream, first, values);
   std::map<u64, std::pair<Writer, FrameHead>> ready;
   std::mutex mutex;
@@ -113,23 +164,10 @@ UpdateReport update_with(const CodecMaker& maker, ByteStore& store, const Index&
         const auto node = ready.extract(i);
         lock.unlock();
         const std::lock_guard writing(io);
-        place(ordinals[size_t(i)], node.mapped().second, node.mapped().first.bytes());
+        appending.add(node.mapped().second, node.mapped().first.bytes());
         meter.add(1);
       });
-
-  StatementMaker statement;
-  for (u64 ordinal = 0; ordinal < stream.chunks(); ++ordinal) {
-    const auto written = heads.find(ordinal);
-    statement.add(written != heads.end() ? written->second : stream.read_head(ordinal));
-  }
-  tail.statement = report.statement = statement.statement();
-  Writer tail_bytes;
-  write(tail, tail_bytes);
-  store.write(end, tail_bytes.bytes());
-  report.bytes_written += tail_bytes.size();
-  report.stream_bytes = end + tail_bytes.size();
-  store.finish(report.stream_bytes);
-  return report;
+  return appending.commit();
 }
 
 }  // namespace leeway

@@ -230,7 +230,9 @@ Header read_header(ByteView bytes) {
   u32 seen = 0;
   while (body.remaining() > 0) {
     const auto tag = body.get<u16>();
-    body.get<u16>();
+    if (body.get<u16>() != 0)
+      throw Error(Errc::unsupported,
+                  "a header field needs a feature that this build does not have");
     Reader content(body.take(body.get<u32>()));
     const u16 number = tag & u16(~kCritical);
     if (number >= u16(Tag::field) && number <= u16(Tag::regions)) {
@@ -348,6 +350,30 @@ size_t find_frame(ByteView bytes, size_t from) {
   const auto found = std::search(bytes.begin() + std::ptrdiff_t(std::min(from, bytes.size())),
                                  bytes.end(), kFrameMagic.begin(), kFrameMagic.end());
   return size_t(found - bytes.begin());
+}
+
+std::optional<FrameHead> find_frame_head(ByteView bytes) {
+  const ByteView hashed = bytes.first(kFrameHeadBytes - sizeof(u64));
+  if (!std::ranges::equal(bytes.first(kFrameMagicBytes), kFrameMagic) ||
+      hash_of(hashed) != Reader(bytes.subspan(hashed.size())).get<u64>())
+    return std::nullopt;
+  try {
+    return read_frame_head(bytes);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+bool may_begin_frame(ByteView bytes) {
+  const size_t known = std::min(bytes.size(), kFrameMagicBytes);
+  return std::ranges::equal(bytes.first(known), ByteView(kFrameMagic).first(known)) ||
+         (bytes.size() >= kFrameHeadBytes &&
+          std::ranges::all_of(bytes.first(kFrameHeadBytes), [](u8 byte) { return byte == 0; }));
+}
+
+size_t find_last_end(ByteView bytes) {
+  const auto found = std::ranges::find_end(bytes, kEndMagic);
+  return found.empty() ? 0 : size_t(found.end() - bytes.begin());
 }
 
 }  // namespace leeway

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -110,7 +111,14 @@ LEEWAY_EXPORT FrameHead read_frame_head(ByteView bytes);
 LEEWAY_EXPORT u64 tail_bytes(ByteView end);
 LEEWAY_EXPORT Tail read_tail(ByteView bytes, u64 chunks);
 
-// Where the next frame may begin at or behind `from`, or bytes.size().
+inline constexpr size_t kFrameMagicBytes = 4, kEndMagicBytes = 8;
+// Where the next frame may begin at or after `from`, or bytes.size().
 LEEWAY_EXPORT size_t find_frame(ByteView bytes, size_t from);
+// A frame's head, if these bytes are one.
+LEEWAY_EXPORT std::optional<FrameHead> find_frame_head(ByteView bytes);
+// Whether these bytes are the first of a frame, or the zeros of a frame that never arrived.
+LEEWAY_EXPORT bool may_begin_frame(ByteView bytes);
+// Where the last tail ends among these bytes; 0 if none does.
+LEEWAY_EXPORT size_t find_last_end(ByteView bytes);
 
 }  // namespace leeway

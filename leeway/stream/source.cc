@@ -2,6 +2,7 @@
 #include "leeway/stream/source.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,7 +51,13 @@ ByteView FileSource::get(u64 offset, u64 count, Bytes& storage) const {
   return read_file(file_, offset, count, storage);
 }
 
-FileStore::FileStore(const std::string& path) : file_(open_regular(path, O_RDWR, size_)) {}
+FileStore::FileStore(const std::string& path) : file_(open_regular(path, O_RDWR, size_)) {
+  // Some file systems have no locks; there the caller must see to it.
+  if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(file_);
+    throw Error(Errc::io, "'" + path + "' is being written by somebody else");
+  }
+}
 FileStore::~FileStore() { ::close(file_); }
 ByteView FileStore::get(u64 offset, u64 count, Bytes& storage) const {
   return read_file(file_, offset, count, storage);
@@ -65,9 +72,11 @@ void FileStore::write(u64 offset, ByteView bytes) {
   }
   size_ = std::max(size_, offset + bytes.size());
 }
-void FileStore::finish(u64 size) {
-  if (::ftruncate(file_, off_t(size)) != 0 || ::fsync(file_) != 0)
-    fail_io("cannot write the stream");
+void FileStore::sync() {
+  if (::fdatasync(file_) != 0) fail_io("cannot write the stream");
+}
+void FileStore::truncate(u64 size) {
+  if (::ftruncate(file_, off_t(size)) != 0) fail_io("cannot shorten the stream");
   size_ = size;
 }
 

@@ -34,8 +34,10 @@ class LEEWAY_EXPORT ByteStore : public ByteSource {
  public:
   // Makes the stream longer if need be.
   virtual void write(u64 offset, ByteView bytes) = 0;
-  // Cuts the stream behind `size` bytes, and makes sure that all writes have arrived.
-  virtual void finish(u64 size) = 0;
+  // Returns when all that was written will survive a power cut.
+  virtual void sync() = 0;
+  // Cuts off what lies beyond the first `size` bytes.
+  virtual void truncate(u64 size) = 0;
 };
 
 class LEEWAY_EXPORT MemoryStore final : public ByteStore {
@@ -46,7 +48,8 @@ class LEEWAY_EXPORT MemoryStore final : public ByteStore {
     bytes_.resize(std::max(bytes_.size(), size_t(offset) + bytes.size()));
     std::ranges::copy(bytes, bytes_.begin() + std::ptrdiff_t(offset));
   }
-  void finish(u64 size) override { bytes_.resize(size_t(size)); }
+  void sync() override {}
+  void truncate(u64 size) override { bytes_.resize(size_t(size)); }
 
  private:
   // A copy: writing may move the bytes.
@@ -58,6 +61,7 @@ class LEEWAY_EXPORT MemoryStore final : public ByteStore {
   Bytes& bytes_;
 };
 
+// A file. Only one process may have it open for writing: another is refused.
 class LEEWAY_EXPORT FileStore final : public ByteStore {
  public:
   explicit FileStore(const std::string& path);
@@ -66,7 +70,8 @@ class LEEWAY_EXPORT FileStore final : public ByteStore {
   FileStore& operator=(const FileStore&) = delete;
   u64 size() const override { return size_; }
   void write(u64 offset, ByteView bytes) override;
-  void finish(u64 size) override;
+  void sync() override;
+  void truncate(u64 size) override;
 
  private:
   ByteView get(u64 offset, u64 count, Bytes& storage) const override;

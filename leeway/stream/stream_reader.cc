@@ -11,69 +11,150 @@ namespace {
 // At least one chunk in so many must be left: a few bytes must not ask for terabytes of gaps.
 constexpr u64 kSalvageable = 64;
 
+// Searches look at this many bytes at a time.
+constexpr u64 kWindow = u64(1) << 22;
+
 }  // namespace
 
-StreamReader::StreamReader(const ByteSource& source, OnDamage on_damage) : source_(source) {
+StreamReader::StreamReader(const ByteSource& source, OnDamage on_damage)
+    : source_(source), end_(source.size()) {
   Bytes storage;
   const u64 preamble = std::min<u64>(source.size(), kPreambleBytes);
-  const u64 first_frame = header_bytes(source.read(0, preamble, storage));
-  header_ = read_header(source.read(0, first_frame, storage));
-  const u64 chunks = header_.grid().size();
+  first_frame_ = header_bytes(source.read(0, preamble, storage));
+  header_ = read_header(source.read(0, first_frame_, storage));
   try {
-    read_index(first_frame, chunks);
+    read_index(end_);
   } catch (const Error& error) {
-    if (on_damage == OnDamage::refuse || error.code() != Errc::corrupt) throw;
-    search_frames(first_frame, chunks);
+    if (error.code() != Errc::corrupt) throw;
+    // A stream that has its end is damaged; one that has not may lack no more than an update.
+    if (!has_end() && find_earlier_end()) return;
+    if (on_damage == OnDamage::refuse) throw;
+    search_frames();
   }
 }
 
-void StreamReader::read_index(u64 first_frame, u64 chunks) {
+void StreamReader::read_index(u64 end) {
   Bytes storage;
-  const u64 size = source_.size();
-  if (size < first_frame + kTailEndBytes) fail_corrupt("the tail is missing");
-  const u64 bytes = tail_bytes(source_.read(size - kTailEndBytes, kTailEndBytes, storage));
-  if (bytes > size - first_frame) fail_corrupt("the tail is too long");
-  tail_ = read_tail(source_.read(size - bytes, bytes, storage), chunks);
-  tail_offset_ = size - bytes;
-  u64 offset = first_frame;
+  const u64 chunks = header_.grid().size();
+  if (end < first_frame_ + kTailEndBytes) fail_corrupt("the tail is missing");
+  tail_bytes_ = tail_bytes(source_.read(end - kTailEndBytes, kTailEndBytes, storage));
+  if (tail_bytes_ > end - first_frame_) fail_corrupt("the tail is too long");
+  tail_ = read_tail(source_.read(end - tail_bytes_, tail_bytes_, storage), chunks);
+  const u64 tail_offset = end - tail_bytes_;
+  u64 offset = first_frame_;
+  offsets_.clear();
   offsets_.reserve(size_t(chunks));
   for (const u64 room : tail_.rooms) {
-    if (room > size || offset > size) fail_corrupt("the index points outside");
+    if (room > end || offset > end) fail_corrupt("the index points outside");
     offsets_.push_back(offset);
     offset += kFrameHeadBytes + room;
   }
-  if (tail_.moved.empty() ? offset != tail_offset_ : offset > tail_offset_)
+  if (tail_.moved.empty() ? offset != tail_offset : offset > tail_offset)
     fail_corrupt("the index does not fit the stream");
   for (const Moved& moved : tail_.moved) {
-    if (moved.offset < offset || moved.offset > tail_offset_ - kFrameHeadBytes)
+    if (moved.offset < offset || moved.offset > tail_offset - kFrameHeadBytes)
       fail_corrupt("the index points outside");
     offsets_[size_t(moved.ordinal)] = moved.offset;
   }
   statement_ = tail_.statement;
+  end_ = end;
 }
 
-void StreamReader::search_frames(u64 first_frame, u64 chunks) {
-  if (chunks / kSalvageable > source_.size() / kFrameHeadBytes + 1)
+bool StreamReader::has_end() const {
+  const u64 size = source_.size();
+  Bytes storage;
+  return size >= kEndMagicBytes &&
+         find_last_end(source_.read(size - kEndMagicBytes, kEndMagicBytes, storage)) > 0;
+}
+
+// Whether a stream ends here, with all of its frames in place.
+bool StreamReader::is_whole_at(u64 end) {
+  try {
+    read_index(end);
+    check_statement();
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != Errc::corrupt) throw;
+    end_ = source_.size();
+    return false;
+  }
+}
+
+// An update appends frames and a tail, and the last bytes of the tail when all others have been
+// written. One that was interrupted leaves an earlier tail, followed by a frame or by blocks of
+// zeros that were never filled.
+bool StreamReader::find_earlier_end() {
+  constexpr int kMostTries = 16;
+  const u64 size = source_.size();
+  int tries = 0;
+  Bytes storage;
+  for (u64 stop = size; stop > first_frame_ + kEndMagicBytes;) {
+    const u64 start = std::max(first_frame_, stop - std::min(stop, kWindow));
+    const ByteView window = source_.read(start, stop - start, storage);
+    for (size_t at = window.size(); (at = find_last_end(window.first(at))) > 0;) {
+      const u64 end = start + at;
+      Bytes after;
+      const u64 next = std::min<u64>(size - end, kFrameHeadBytes);
+      if (may_begin_frame(source_.read(end, next, after))) {
+        if (is_whole_at(end)) return true;
+        if (++tries == kMostTries) return false;
+      }
+      at -= 1;
+    }
+    if (start == first_frame_) break;
+    stop = start + kEndMagicBytes - 1;  // one may lie across the border
+  }
+  return false;
+}
+
+void StreamReader::check_statement(const Statement& of_frames) const {
+  if (!statement_) return;
+  if (of_frames.max_error != statement_->max_error || of_frames.special != statement_->special ||
+      of_frames.exact != statement_->exact || of_frames.decoded_hash != statement_->decoded_hash)
+    fail_corrupt("the chunks are not those that the end of the stream states");
+}
+
+void StreamReader::check_statement() const {
+  StatementMaker maker;
+  for (u64 ordinal = 0; ordinal < chunks(); ++ordinal) maker.add(read_head(ordinal));
+  check_statement(maker.statement());
+}
+
+u64 StreamReader::dead_bytes() const {
+  u64 live = first_frame_ + tail_bytes_;
+  for (u64 ordinal = 0; ordinal < chunks(); ++ordinal)
+    live += kFrameHeadBytes + read_head(ordinal).payload_bytes;
+  return end_ - std::min(end_, live);
+}
+
+void StreamReader::search_frames() {
+  const u64 chunks = header_.grid().size(), size = source_.size();
+  if (chunks / kSalvageable > size / kFrameHeadBytes + 1)
     fail_corrupt("too little is left to salvage");
   offsets_.assign(size_t(chunks), 0);
+  statement_.reset();
+  end_ = size;
   Bytes storage;
-  const ByteView all = source_.read(0, source_.size(), storage);
-  for (size_t at = find_frame(all, size_t(first_frame)); at + kFrameHeadBytes <= all.size();) {
-    size_t next = at + 1;
-    try {
-      const FrameHead head = read_frame_head(all.subspan(at, kFrameHeadBytes));
-      const u64 room = all.size() - at - kFrameHeadBytes;
-      if (head.ordinal < chunks && head.payload_bytes <= room) {
-        offsets_[size_t(head.ordinal)] = at;
-        next = at + kFrameHeadBytes + size_t(head.payload_bytes);
-      }
-    } catch (const Error&) {
-      // Not a frame, or a damaged one: look further.
-    }
-    at = find_frame(all, next);
-  }
+  for (u64 at = first_frame_; at + kFrameHeadBytes <= size;)
+    at += search_window(at, source_.read(at, std::min(size - at, kWindow), storage));
   const auto found = chunks - u64(std::ranges::count(offsets_, u64(0)));
   if (chunks / kSalvageable > found) fail_corrupt("too little is left to salvage");
+}
+
+// Notes the frames whose heads lie in a window; says where the next window begins, counted from
+// this one. A frame of which only a part is seen is looked at again there.
+u64 StreamReader::search_window(u64 start, ByteView window) {
+  for (size_t at = 0; (at = find_frame(window, at)) + kFrameHeadBytes <= window.size(); ++at) {
+    const auto head = find_frame_head(window.subspan(at, kFrameHeadBytes));
+    if (!head || head->ordinal >= chunks() ||
+        head->payload_bytes > source_.size() - (start + at) - kFrameHeadBytes)
+      continue;
+    offsets_[size_t(head->ordinal)] = start + at;
+    at += kFrameHeadBytes + size_t(head->payload_bytes) - 1;
+    if (at >= window.size()) return at + 1;
+  }
+  return std::min(find_frame(window, window.size() - kFrameHeadBytes + 1),
+                  window.size() - (kFrameMagicBytes - 1));
 }
 
 FrameHead StreamReader::read_head(u64 ordinal) const {
@@ -82,6 +163,9 @@ FrameHead StreamReader::read_head(u64 ordinal) const {
   Bytes storage;
   const FrameHead head = read_frame_head(source_.read(offset, kFrameHeadBytes, storage));
   if (head.ordinal != ordinal) fail_corrupt("chunks are out of order");
+  // Under a pointwise bound the frame has that, and errors are absolute.
+  if (!header_.bound.has(BoundKind::pointwise) && head.max_error > head.bound)
+    fail_corrupt("a chunk states a larger error than its bound");
   return head;
 }
 

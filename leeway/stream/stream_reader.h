@@ -13,15 +13,22 @@ class LEEWAY_EXPORT StreamReader {
  public:
   enum class OnDamage { refuse, salvage };
 
-  // Reads header and tail. With `salvage` a damaged tail is replaced by a search for chunks; the
-  // header must be whole. `source` must outlive the reader.
+  // Reads header and tail. An interrupted update leaves the stream as it was before, with more
+  // bytes after it: these are left out. With `salvage` a damaged tail is replaced by a search for
+  // chunks; the header must be whole. `source` must outlive the reader.
   explicit StreamReader(const ByteSource& source, OnDamage on_damage = OnDamage::refuse);
 
   const Header& header() const { return header_; }
   u64 chunks() const { return offsets_.size(); }
-  u64 bytes() const { return source_.size(); }
+  // Of the stream: what an interrupted update left after it does not count.
+  u64 bytes() const { return end_; }
+  u64 bytes_left_out() const { return source_.size() - end_; }
   // Nothing if the tail is lost.
   const std::optional<Statement>& statement() const { return statement_; }
+  // Throws if what the frames say of themselves is not what the tail states.
+  void check_statement(const Statement& of_frames) const;
+  // The same for all frames as they are now.
+  void check_statement() const;
 
   struct Chunk {
     FrameHead head;
@@ -38,17 +45,28 @@ class LEEWAY_EXPORT StreamReader {
   // For writing chunks again: where they are, and the parts of the tail. The tail must be whole.
   u64 offset(u64 ordinal) const { return offsets_.at(size_t(ordinal)); }
   const Tail& tail() const { return tail_; }
-  u64 tail_offset() const { return tail_offset_; }
+  u64 first_frame() const { return first_frame_; }
+  // The header as it is stored.
+  ByteView read_header_bytes(Bytes& storage) const {
+    return source_.read(0, first_frame_, storage);
+  }
+  // The bytes of frames and tails that no longer count.
+  u64 dead_bytes() const;
 
  private:
-  void read_index(u64 first_frame, u64 chunks);
-  void search_frames(u64 first_frame, u64 chunks);
+  void read_index(u64 end);
+  bool is_whole_at(u64 end);
+  bool has_end() const;
+  bool find_earlier_end();
+  void search_frames();
+  u64 search_window(u64 start, ByteView window);
 
   const ByteSource& source_;
   Header header_;
+  u64 first_frame_ = 0, end_ = 0;
   std::optional<Statement> statement_;
   Tail tail_;
-  u64 tail_offset_ = 0;
+  u64 tail_bytes_ = 0;
   std::vector<u64> offsets_;  // of frames; 0: missing
 };
 

@@ -113,6 +113,7 @@ def compress(
     threads: int | None = None,
     region_bounds: Iterable[tuple[Any, float]] = (),
     bounds: Any = None,
+    _is_chunk: bool = False,
 ) -> bytes:
     """Compresses an array of integers or floating-point numbers, of any layout and byte order, into a stream.
 
@@ -147,7 +148,7 @@ def compress(
     stream = _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless, ratio, rate, pointwise), recipe, fills, detect_fills,
                               [int(extent) for extent in chunk], threads or _default_threads(),
                               [(*_box(region, values.shape), float(bound)) for region, bound in region_bounds],
-                              None if bounds is None else _bounds(bounds))
+                              None if bounds is None else _bounds(bounds), _is_chunk)
     asked = min(values.nbytes / ratio if ratio else np.inf, values.size * rate / 8 if rate else np.inf)
     if np.isfinite(asked) and not 0.97 <= len(stream) / max(asked, 1) <= 1.03:
         warnings.warn(f"{asked:.0f} bytes were asked for, the stream has {len(stream)}: no bound in question gives that size",
@@ -176,6 +177,19 @@ def decompress(stream: Stream, *, out: np.ndarray | None = None, threads: int | 
     result, target, as_type = _result(opened, opened.shape, out)
     opened.read([0] * len(opened.shape), target, as_type, threads or _default_threads())
     return result
+
+
+def _compress_chunk(array: Any, **options: Any) -> bytes:
+    """For hosts that decode a chunk, change a part of it and hand back the whole: what _decompress_chunk() gave keeps its bits."""
+    return compress(array, **options, _is_chunk=True)
+
+
+def _decompress_chunk(stream: Any, *, threads: int) -> np.ndarray:
+    data = np.frombuffer(stream, np.uint8)
+    values = decompress(data, threads=threads)
+    target, as_type = (values.view(np.uint16), "bf16") if values.dtype.name == "bfloat16" else (values, "")
+    _native.remember(data, target, as_type)
+    return values
 
 
 def region(stream: Stream, selection: Any, *, threads: int | None = None) -> np.ndarray:

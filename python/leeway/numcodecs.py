@@ -39,13 +39,13 @@ class Leeway(Codec):
         swapped = not array.dtype.isnative
         if not array.flags.c_contiguous and array.flags.f_contiguous:
             array = array.T  # Zarr will read the chunk back in the order in which it lies in memory
-        stream = leeway.compress(array, **self._options())
+        stream = leeway._compress_chunk(array, **self._options())
         return _SWAPPED + stream if swapped else stream
 
     def decode(self, buf: Any, out: Any = None) -> np.ndarray:
         stream = memoryview(buf).cast("B")
         swapped = bytes(stream[:len(_SWAPPED)]) == _SWAPPED
-        values = leeway.decompress(stream[len(_SWAPPED) * swapped:], threads=self.threads)
+        values = leeway._decompress_chunk(stream[len(_SWAPPED) * swapped:], threads=self.threads)
         if swapped:
             values = values.astype(values.dtype.newbyteorder())
         if out is None:

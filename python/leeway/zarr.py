@@ -68,11 +68,11 @@ class LeewayCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         raise NotImplementedError("the size depends on the values")
 
     def _encode_sync(self, chunk_array: Any, chunk_spec: Any) -> Any:
-        stream = leeway.compress(chunk_array.as_numpy_array(), **self._options())
+        stream = leeway._compress_chunk(chunk_array.as_numpy_array(), **self._options())
         return chunk_spec.prototype.buffer.from_bytes(stream)
 
     def _decode_sync(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
-        values = leeway.decompress(chunk_bytes.as_numpy_array(), threads=1)
+        values = leeway._decompress_chunk(chunk_bytes.as_numpy_array(), threads=1)
         return self._as_chunk(values, chunk_spec, chunk_spec.shape)
 
     async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:

@@ -73,7 +73,26 @@ void make_tightened(const std::string& folder) {
   save_both(folder, "f32_" + to_string(shape), compress(values.data(), shape, options));
 }
 
-// A stream of which two chunks were written again, one of them elsewhere.
+// A stream of a recipe that predicts first, of which parts were written again: a box of one chunk,
+// and most of another.
+void make_layered(const std::string& folder) {
+  const Shape shape{20, 30};
+  const auto values = make_values<float>(shape, true);
+  CompressOptions options;
+  options.recipe = "small";
+  options.bound = Bound::abs(0.4);
+  options.chunk = {10, 30};
+  Bytes stream = compress(values.data(), shape, options);
+  std::vector<float> rough(270);
+  for (size_t i = 0; i < rough.size(); ++i) rough[i] = float(i * i * 7919 % 1009);
+  MemoryStore store(stream);
+  update(store, {2, 3}, view_of(rough.data(), {5, 20}));
+  update(store, {4, 10}, view_of(rough.data(), {5, 9}));
+  update(store, {11, 0}, view_of(rough.data(), {9, 30}));
+  save_both(folder, "f32_layered", stream);
+}
+
+// A stream of which two chunks were written again.
 void make_updated(const std::string& folder) {
   const Shape shape{20, 30};
   const auto values = make_values<float>(shape, false);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/chunk_memory.h"
+
+#include "tests/support.h"
+
+namespace leeway::test {
+namespace {
+
+// A host that keeps one chunk compressed, as HDF5 and Zarr do: whoever writes a part of it has it
+// decoded, changed and compressed again.
+template <class T>
+struct Host {
+  Shape shape;
+  CompressOptions options;
+  ChunkMemory memory;
+  Bytes stream;
+
+  void encode(const std::vector<T>& values) {
+    Bytes room(size_t(max_compressed_size(dtype_of<T>(), shape, options)));
+    room.resize(
+        size_t(memory.compress_into(view_of(values.data(), shape), options, room).output_bytes));
+    stream = std::move(room);
+  }
+  std::vector<T> decode() {
+    const Array array = decompress(stream);
+    memory.remember(stream, view_of(array.template as<T>().data(), shape));
+    return {array.template as<T>().begin(), array.template as<T>().end()};
+  }
+};
+
+template <class T>
+CompressOptions host_options(double bound, const std::string& recipe) {
+  return options_for<T>(Bound::abs(bound), recipe);
+}
+
+TEST(ChunkMemory, AChunkWrittenInSlabsKeepsItsBound) {
+  const Shape shape{64, 20, 24};
+  const auto truth = make_field<float>(shape, Texture::smooth);
+  for (const std::string recipe : {"fast", "balanced", "small", "smallest", "sz3-interp", "sz3-lr",
+                                   "dft+linear+huffman", "lorenzo+logscale+huffman", "auto"})
+    for (const bool columns : {false, true}) {
+      SCOPED_TRACE(recipe + (columns ? " columns" : " slabs"));
+      Host<float> host{shape, host_options<float>(0.01, recipe), {}, {}};
+      host.encode(std::vector<float>(truth.size()));
+      std::vector<float> expected(truth.size());
+      for (size_t part = 0; part < 16; ++part) {
+        auto values = host.decode();
+        EXPECT_EQ(values, part ? expected : std::vector<float>(truth.size()));
+        const auto is_in = [&](size_t i) {
+          return columns ? i % 24 * 2 / 3 == part : i / (20 * 24) / 4 == part;
+        };
+        for (size_t i = 0; i < values.size(); ++i)
+          if (is_in(i)) values[i] = truth[i];
+        host.encode(values);
+        expected = host.decode();
+        for (size_t i = 0; i < values.size(); ++i) {
+          if (is_in(i))
+            ASSERT_LE(std::abs(expected[i] - values[i]), 0.01);
+          else
+            ASSERT_EQ(bits_of(expected[i]), bits_of(values[i]));
+        }
+      }
+      for (size_t i = 0; i < truth.size(); ++i)
+        ASSERT_LE(std::abs(double(expected[i]) - double(truth[i])), 0.01) << i;
+    }
+}
+
+TEST(ChunkMemory, IntegersAndScatteredValues) {
+  const Shape shape{50, 40};
+  std::vector<i32> truth(2000);
+  for (size_t i = 0; i < truth.size(); ++i) truth[i] = i32(i * i % 5003);
+  Host<i32> host{shape, host_options<i32>(20, "small"), {}, {}};
+  host.encode(truth);
+  std::mt19937 random(4);
+  for (int round = 0; round < 20; ++round) {
+    auto values = host.decode();
+    for (int k = 0; k < 30; ++k) {
+      const size_t i = random() % values.size();
+      truth[i] = values[i] = i32(random() % 5003);
+    }
+    host.encode(values);
+  }
+  const auto decoded = host.decode();
+  for (size_t i = 0; i < truth.size(); ++i) ASSERT_LE(std::abs(decoded[i] - truth[i]), 20);
+}
+
+// Values that were never decoded are compressed as they would be without a memory.
+TEST(ChunkMemory, NewArraysGetTheSameBytes) {
+  const Shape shape{32, 33};
+  Host<double> host{shape, host_options<double>(1e-3, "small"), {}, {}};
+  for (unsigned seed = 1; seed < 4; ++seed) {
+    const auto values = make_field<double>(shape, Texture::noise, seed);
+    host.encode(values);
+    EXPECT_EQ(host.stream, compress(values.data(), shape, host.options));
+    host.decode();
+  }
+}
+
+// Streams that have been forgotten cannot be continued: what came from them is kept without loss.
+TEST(ChunkMemory, ForgottenStreamsCostSpaceAndNoError) {
+  const Shape shape{64, 64};
+  const auto truth = make_field<float>(shape, Texture::smooth);
+  Host<float> host{shape, host_options<float>(0.05, "small"), {}, {}};
+  host.encode(truth);
+  auto values = host.decode();
+  const Shape large{1 << 20};
+  const auto noise = make_field<double>(large, Texture::noise);
+  const Bytes other = compress(noise.data(), large, host_options<double>(1e-14, "linear+raw"));
+  for (int i = 0; i < 12; ++i) host.memory.remember(other, view_of(noise.data(), large));
+  for (size_t i = 0; i < 64; ++i) values[i] = 9;
+  host.encode(values);
+  EXPECT_EQ(host.decode(), values);
+}
+
+}  // namespace
+}  // namespace leeway::test
