@@ -90,7 +90,7 @@ TEST(Update, NothingDriftsWithAnyRecipe) {
   for (const char* recipe :
        {"smallest", "sz3-interp", "sz3-lr", "regression+linear+huffman", "dft+linear+huffman",
         "lorenzo+logscale+huffman", "wavesz", "ghostsz", "pyramid:tile=6+linear+rans",
-        "linear+interp+huffman", "lag+linear+huffman", "transpose+lorenzo+linear+huffman"})
+        "linear+interp+huffman", "lag+linear+huffman", "transpose+linear+lorenzo+huffman"})
     all.emplace_back(recipe);
   std::mt19937 random(7);
   for (const std::string& recipe : all) {
@@ -260,8 +260,10 @@ TEST(Update, AForeignFrameIsNoticed) {
   const Shape shape{64, 8};
   auto options = options_for<float>(Bound::abs(1e-3), "plain");
   options.chunk = {16, 8};
-  const auto stream_of = [&](unsigned seed) {
-    const auto values = make_field<float>(shape, Texture::noise, seed);
+  const auto stream_of = [&](size_t seed) {
+    std::vector<float> values(size_t(shape.size()));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = float(seed + i / 128);  // constant chunks
     return compress(values.data(), shape, options);
   };
   Bytes one = stream_of(1);

@@ -116,13 +116,15 @@ TEST(Log, StrangeArraysAndRegions) {
 
 // The stream states an absolute bound, which larger values would break.
 TEST(Log, RefusesUpdatesWithLargerValues) {
-  const std::vector<float> values(500, 2.0f), larger = {1e6f, 1.001e6f, 1.002e6f};
+  const std::vector<float> values(500, 2.0f);
+  auto larger = make_field<float>({300}, Texture::smooth);
+  for (float& value : larger) value = 1e6f + 1e4f * value;
   Bytes stream =
       compress(values.data(), {500}, options_for<float>(Bound::pointwise(1e-3), "sz-pwr"));
   const Bytes before = stream;
   MemoryStore store(stream);
-  EXPECT_THROW(update(store, {20}, view_of(larger.data(), {3})), Error);
-  EXPECT_EQ(stream, before);
+  EXPECT_THROW(update(store, {20}, view_of(larger.data(), {300})), Error);
+  EXPECT_TRUE(stream == before);
 }
 
 TEST(Log, RefusesWhatMakesNoSense) {
