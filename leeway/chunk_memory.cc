@@ -124,7 +124,7 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
   const Trail trail = find(traces_of(array, options.bound, {}), array.dtype);
   if (!trail.is_known) return compress_plainly();
   CompressOptions again = options;
-  if (trail.stream.empty()) {
+  if (trail.stream.empty() || !options.bound.is_lasting()) {
     again.bound = Bound::lossless();
     return leeway::compress_into(array, again, memory);
   }

@@ -96,6 +96,23 @@ TEST(ChunkMemory, NewArraysGetTheSameBytes) {
   }
 }
 
+// What a relative bound allows depends on all values: a chunk that is rewritten in part is kept
+// without loss.
+TEST(ChunkMemory, BoundsOfTheWholeChunkDoNotDrift) {
+  const Shape shape{40, 50};
+  for (const Bound& bound : {Bound::rel(1e-3), Bound::psnr(60), Bound::pointwise(1e-2)}) {
+    Host<float> host{shape, options_for<float>(bound, "small"), {}, {}};
+    host.encode(make_field<float>(shape, Texture::smooth));
+    auto values = host.decode();
+    for (size_t i = 0; i < 200; ++i) values[i] = 1000;
+    host.encode(values);
+    const auto decoded = host.decode();
+    for (size_t i = 200; i < values.size(); ++i) ASSERT_EQ(bits_of(decoded[i]), bits_of(values[i]));
+    const Info info = inspect(host.stream);
+    EXPECT_LE(info.statement.max_error, info.header.abs_bound);
+  }
+}
+
 // Streams that have been forgotten cannot be continued: what came from them is kept without loss.
 TEST(ChunkMemory, ForgottenStreamsCostSpaceAndNoError) {
   const Shape shape{64, 64};

@@ -57,6 +57,10 @@ class LEEWAY_EXPORT Bound {
   bool is_by_chunk() const { return wants_size() || has(BoundKind::pointwise); }
   // Whether the range of the values must be known to resolve it.
   bool needs_range() const { return has(BoundKind::rel) || has(BoundKind::psnr) || is_by_chunk(); }
+  // Whether it means the same for a value whatever the others are.
+  bool is_lasting() const {
+    return !needs_measurement() && !wants_size() && !has(BoundKind::rel);
+  }
   // Whether the squared error must be measured to resolve it.
   bool needs_measurement() const { return has(BoundKind::psnr) || has(BoundKind::l2); }
 

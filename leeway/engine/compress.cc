@@ -300,6 +300,9 @@ class Compression {
     }
     if (bound.needs_measurement()) e = meet_squared_error(e);
     header_.abs_bound = usable_bound(e);
+    // Values kept from an earlier stream may have the errors that it states.
+    if (options_.earlier)
+      header_.abs_bound = std::max(header_.abs_bound, options_.earlier->header().abs_bound);
     if (bound.wants_size() && header_.abs_bound > 0 && chunks_ > 0)
       header_.abs_bound = meet_size(header_.abs_bound);
   }
@@ -477,16 +480,9 @@ namespace {
 
 // Whether frames of an earlier stream have their meaning in this one.
 bool continues(const Header& now, const Header& earlier) {
-  const auto has_lasting_bound = [](const Header& header) {
-    return header.regions.empty() &&
-           std::ranges::all_of(header.bound.limits(), [](const Limit& limit) {
-             return limit.kind == BoundKind::abs || limit.kind == BoundKind::lossless ||
-                    limit.kind == BoundKind::pointwise;
-           });
-  };
   return now.dtype == earlier.dtype && now.shape == earlier.shape && now.chunk == earlier.chunk &&
          now.recipe == earlier.recipe && now.bound.limits() == earlier.bound.limits() &&
-         has_lasting_bound(now) && has_lasting_bound(earlier);
+         now.bound.is_lasting() && now.regions.empty() && earlier.regions.empty();
 }
 
 Header checked_header(const ChunkCodec& codec, const std::string& recipe, const View& view,
