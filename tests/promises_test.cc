@@ -10,6 +10,15 @@ namespace {
 
 class Promise : public testing::TestWithParam<std::string> {};
 
+// A value near 0, of any type.
+template <class T>
+T make_small(double x) {
+  if constexpr (is_floating<T>)
+    return T(x);
+  else
+    return T(std::is_signed_v<T> ? i64(x) : i64(std::abs(x)));
+}
+
 // 1 and 2: every type, rank, texture and bound, from coarse to below one ulp.
 TEST_P(Promise, KeepsEveryValueWithinTheBound) {
   for_each_type_of(GetParam(), [&]<class T>(std::type_identity<T>) {
@@ -83,6 +92,38 @@ TEST_P(Promise, IsIdempotent) {
             ASSERT_EQ(bits_of(once.as<T>()[i]), bits_of(twice.as<T>()[i]))
                 << name_of(dtype_of<T>()) << " " << int(texture) << " " << bound << " at " << i;
         }
+  });
+}
+
+// 2 and 3: what was no fill value does not become one, although many lie near; then nothing
+// changes when it is compressed again.
+TEST_P(Promise, NoOrdinaryValueBecomesAFillValue) {
+  for_each_type_of(GetParam(), [&]<class T>(std::type_identity<T>) {
+    std::mt19937_64 random(41);
+    for (const Shape& shape : {Shape{900}, Shape{40, 37}, Shape{9, 10, 11}})
+      for (const bool is_rough : {false, true}) {
+        std::vector<T> values(size_t(shape.size()));
+        double walk = 0;
+        for (T& value : values) {
+          walk = is_rough ? double(random() % 41) / 4 - 5 : walk + double(random() % 3) / 4 - 0.25;
+          value = make_small<T>(walk = std::abs(walk) > 20 ? -walk / 2 : walk);
+        }
+        auto options = options_for<T>(Bound::abs(2), GetParam());
+        options.fills = {0, 3};
+        for (size_t i = 0; i < values.size(); i += 7 + i % 5) values[i] = make_small<T>(0);
+        const Array once = decompress(check_round_trip(values, shape, options));
+        const std::vector<u64> fills = {bits_of(make_small<T>(0)), bits_of(make_small<T>(3))};
+        const auto is_fill = [&](T value) {
+          return std::ranges::find(fills, u64(bits_of(value))) != fills.end();
+        };
+        for (size_t i = 0; i < values.size(); ++i)
+          ASSERT_EQ(is_fill(values[i]), is_fill(once.as<T>()[i]))
+              << name_of(dtype_of<T>()) << " " << shape.size() << " at " << i;
+        const Array twice = decompress(compress(once.as<T>().data(), shape, options));
+        for (size_t i = 0; i < values.size(); ++i)
+          ASSERT_EQ(bits_of(once.as<T>()[i]), bits_of(twice.as<T>()[i]))
+              << name_of(dtype_of<T>()) << " at " << i;
+      }
   });
 }
 
@@ -166,6 +207,149 @@ TEST(Bounds, PsnrIsNotMissedByFar) {
     const Array decoded = decompress(compress(values.data(), shape, Bound::psnr(psnr)));
     EXPECT_LT(compare(view_of(values.data(), shape), View(decoded.data(), DType::f32, shape)).psnr,
               psnr + 1);
+  }
+}
+
+// Of integers above 2^53, which are no doubles, the range is exact all the same.
+TEST(Bounds, RelativeOnesOf64BitIntegersReferToTheExactRange) {
+  const auto check = [](auto zero, u64 base, u64 range) {
+    using T = decltype(zero);
+    if (!kIsCompiled<T>) return;
+    std::mt19937_64 random(51);
+    std::vector<T> values(5000);
+    for (T& value : values) value = T(base + random() % (range + 1));
+    values[17] = T(base), values[18] = T(base + range);
+    for (const char* recipe : {"balanced", "small", "fast"})
+      for (const double rel : {0.1, 0.02}) {
+        const auto options = options_for<T>(Bound::rel(rel), recipe);
+        const Bytes stream = check_round_trip(values, {5000}, options);
+        const auto allowed = (long double)(rel) * (long double)(range);
+        EXPECT_LE((long double)(inspect(stream).header.abs_bound), allowed) << base;
+        EXPECT_GE((long double)(inspect(stream).header.abs_bound), 0.999L * allowed) << base;
+        EXPECT_EQ(value_range(view_of(values.data(), {5000}), options)->size(), double(range));
+      }
+  };
+  check(i64(0), 1700000000000000000 / 256 * 256, 130);
+  check(u64(0), 1700000000000000000 / 256 * 256, 131);
+  check(i64(0), u64(std::numeric_limits<i64>::min()), 1000);
+  check(i64(0), u64(std::numeric_limits<i64>::min()), u64(1) << 63);
+  check(u64(0), std::numeric_limits<u64>::max() - 999, 999);
+  check(u64(0), (u64(1) << 53) - 5, 77);
+}
+
+// Squares of these errors overflow, or vanish.
+TEST(Bounds, PsnrAndL2AreMetByHugeAndTinyValues) {
+  const Shape shape{50, 60};
+  const auto smooth = make_field<double>(shape, Texture::smooth);
+  for (const double scale : {1e200, 1e307, 1e-170, 1e-250})
+    for (const std::string recipe : {"balanced", "sz1.4"}) {
+      auto values = smooth;
+      for (double& value : values) value *= scale;
+      // In units of the scale.
+      const auto measured = [&](const Bound& bound) {
+        const Array decoded =
+            decompress(compress(values.data(), shape, options_for<double>(bound, recipe)));
+        long double squares = 0, low = INFINITY, high = -INFINITY;
+        for (size_t i = 0; i < values.size(); ++i) {
+          const long double x = (long double)(values[i]) / scale,
+                            error = x - (long double)(decoded.as<double>()[i]) / scale;
+          squares += error * error;
+          low = std::min(low, x), high = std::max(high, x);
+        }
+        const long double rmse = std::sqrt(squares / (long double)(values.size()));
+        return std::pair(double(20 * std::log10((high - low) / rmse)), double(std::sqrt(squares)));
+      };
+      const double psnr = measured(Bound::psnr(80)).first;
+      EXPECT_GE(psnr, 80) << scale << recipe;
+      EXPECT_LT(psnr, 83) << scale << recipe;
+      const double l2 = measured(Bound::l2(0.01 * scale)).second;
+      EXPECT_LE(l2, 0.01) << scale << recipe;
+      EXPECT_GT(l2, 0.005) << scale << recipe;
+    }
+}
+
+// Once written, such a stream could not be read: its largest error was infinite.
+TEST(Bounds, PointwiseOnesOfHugeAndTinyValues) {
+  const auto check = [](const std::vector<double>& values, double bound) {
+    const Shape shape{values.size()};
+    for (const char* recipe : {"balanced", "sz-pwr"}) {
+      const Bytes stream =
+          check_round_trip(values, shape, options_for<double>(Bound::pointwise(bound), recipe));
+      const Array decoded = decompress(stream);
+      for (size_t i = 0; i < values.size(); ++i) {
+        const long double x = values[i], y = decoded.as<double>()[i];
+        ASSERT_TRUE(std::isfinite(y));
+        ASSERT_LE(std::abs(x - y), bound * std::abs(x)) << recipe << " " << bound;
+      }
+    }
+  };
+  std::vector<double> values(100);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = i % 2 ? 1.5e308 : -1.2e308;
+  values[1] = 1e300;
+  for (const double bound : {1000.0, 1e10, 1e300, 0.007}) check(values, bound);
+  std::mt19937_64 random(61);
+  for (double& value : values) value = 2.3e-308 * (1 + double(random() % 1000) / 100);
+  for (const double bound : {1e-2, 1e-3, 1e-6}) check(values, bound);
+}
+
+TEST(Bounds, TruncatedIntegersKeepThemExactly) {
+  if (!kIsCompiled<i64>) return;
+  std::mt19937_64 random(71);
+  for (const int bits : {2, 3, 4})
+    for (const int octave : {58, 59, 60}) {
+      const u64 bound = u64(1) << octave;
+      std::vector<i64> values(20000);
+      // Next to the middle between two values that there are codes for, mostly.
+      for (i64& value : values)
+        value = i64((random() >> (octave + 1) << (octave + 1)) + bound + random() % 128 - 64);
+      const auto options = options_for<i64>(Bound::abs(double(bound)),
+                                            "truncate:bits=" + std::to_string(bits) + "+raw");
+      const Array decoded = decompress(compress(values.data(), {20000}, options));
+      u64 worst = 0;
+      for (size_t i = 0; i < values.size(); ++i) {
+        const i64 x = values[i], y = decoded.as<i64>()[i];
+        worst = std::max(worst, x > y ? u64(x) - u64(y) : u64(y) - u64(x));
+      }
+      EXPECT_LE(worst, bound) << bits << " " << octave;
+    }
+}
+
+// 6: as the next double if it is none.
+TEST(Bounds, LargestErrorsOf64BitIntegersAreRoundedUp) {
+  const auto check = []<class T>(std::type_identity<T>) {
+    if (!kIsCompiled<T>) return;
+    std::mt19937_64 random(81);
+    for (int trial = 0; trial < 40; ++trial) {
+      std::vector<T> values(300);
+      for (T& value : values) value = T(random() >> 2);
+      for (const char* recipe : {"balanced", "sz1.4", "small", "truncate+raw", "plain",
+                                 "transpose:order=1+linear+lorenzo+huffman"}) {
+        const Bytes stream =
+            compress(values.data(), {300}, options_for<T>(Bound::abs(0x1p55), recipe));
+        const Array decoded = decompress(stream);
+        long double worst = 0;
+        for (size_t i = 0; i < values.size(); ++i)
+          worst = std::max(worst, exact_error(values[i], decoded.as<T>()[i]));
+        EXPECT_LE(worst, (long double)(inspect(stream).statement.max_error)) << recipe;
+      }
+    }
+  };
+  check(std::type_identity<i64>());
+  check(std::type_identity<u64>());
+}
+
+// Behind preprocessors, too.
+TEST(Bounds, LargestErrorsOfDoublesAreRoundedUp) {
+  std::mt19937_64 random(91);
+  for (int trial = 0; trial < 60; ++trial) {
+    std::vector<double> values(300);
+    for (double& value : values) value = std::exp2(double(random() % 4000) / 100 - 20);
+    const Bytes stream = compress(values.data(), {300}, Bound::pointwise(500));
+    const Array decoded = decompress(stream);
+    long double worst = 0;
+    for (size_t i = 0; i < values.size(); ++i)
+      worst = std::max(worst, exact_error(values[i], decoded.as<double>()[i]));
+    EXPECT_LE(worst, (long double)(inspect(stream).statement.max_error));
   }
 }
 
@@ -257,6 +441,29 @@ TEST(Specials, IntegersHaveFillValuesOnlyIfIsolated) {
   EXPECT_TRUE(inspect(compress(missing.data(), {1000}, Bound::abs(3))).header.fills.empty());
   EXPECT_EQ(inspect(compress(missing.data(), {1000}, Bound::rel(1e-2))).header.fills,
             std::vector<u64>{0x8000});
+}
+
+// Zeros of both signs are equal: which of them is met first must not matter.
+TEST(Specials, TheSignOfAZeroMinimumDoesNotDependOnTheLayout) {
+  std::mt19937_64 random(7);
+  for (int trial = 0; trial < 40; ++trial) {
+    const Shape shape{40, 41, 3};
+    std::vector<float> values(size_t(shape.size())), turned(values.size());
+    for (float& value : values) {
+      const u64 dice = random() % 20;
+      value = dice == 0   ? 0.0f
+              : dice == 1 ? -0.0f
+              : dice < 4  ? -999.0f
+                          : float(random() % 1000 + 1);
+    }
+    for (size_t i = 0; i < values.size(); ++i) turned[i % 123 * 40 + i / 123] = values[i];
+    const View view(reinterpret_cast<const std::byte*>(turned.data()), DType::f32, shape,
+                    Strides{4, 3 * 40 * 4, 40 * 4});
+    const auto options = options_for<float>(Bound::rel(1e-3));
+    const Bytes straight = compress(values.data(), shape, options);
+    EXPECT_EQ(straight, compress(view, options));
+    EXPECT_FALSE(std::signbit(inspect(straight).header.min));
+  }
 }
 
 TEST(Sizes, EmptyArraysWork) {

@@ -156,15 +156,15 @@ double absolute(const Task& task) {
     } else if (limit.kind == BoundKind::lossless) {
       return 0;
     } else if (limit.kind == BoundKind::rel) {
-      double low = std::numeric_limits<double>::infinity(), high = -low;
+      std::optional<Range> all;
       task.variable.for_each_part(1, [&](const Box&, const Array& part) {
         const auto range = value_range(View(part.data(), part.dtype(), part.shape()), task.options);
         if (!range) return;
-        low = std::min(low, range->min);
-        high = std::max(high, range->max);
+        if (!all) all = range;
+        all->join(*range);
       });
-      if (!(high > low)) return 0;
-      result = std::min(result, relative_bound(limit.value, low, high));
+      if (!all || !(all->size() > 0)) return 0;
+      result = std::min(result, relative_bound(limit.value, *all));
     } else {
       fail_argument("an HDF5 or netCDF file takes --abs, --rel or --lossless; " +
                     std::string(name_of(limit.kind)) + " needs a stream (.lwy)");

@@ -11,7 +11,7 @@ namespace leeway::cli {
 namespace {
 
 struct Finding {
-  double max_error = 0, max_pointwise = 0, squares = 0;
+  double max_error = 0, max_pointwise = 0, l2 = 0;
   u64 special_mismatches = 0, compared = 0;
   std::optional<CriticalPoints> critical_points;
   std::vector<std::string> complaints;
@@ -101,17 +101,18 @@ struct Verify {
       const Comparison part = compare(truth.part(box), decoded, header.fills, false);
       finding.max_error = std::max(finding.max_error, part.max_abs);
       finding.max_pointwise = std::max(finding.max_pointwise, part.max_pointwise);
-      finding.squares += part.l2 * part.l2;
+      finding.l2 = std::hypot(finding.l2, part.l2);
       finding.compared += part.compared;
       finding.special_mismatches += part.special_mismatches;
     });
     const auto complain = [&](const std::string& text) { finding.complaints.push_back(text); };
     if (finding.special_mismatches > 0)
-      complain(fmt::format("{} special values did not survive", finding.special_mismatches));
+      complain(fmt::format("{} special values did not survive, or others became special",
+                           finding.special_mismatches));
     if (finding.max_error > header.abs_bound)
       complain(fmt::format("the largest error {} exceeds the bound {}", number(finding.max_error),
                            number(header.abs_bound)));
-    for (const Limit& limit : header.bound.limits()) check_limit(limit, header, finding, complain);
+    check_limits(header, range_of(truth, header), finding, complain);
     for (const RegionBound& region : header.regions) {
       if (region.box.shape.size() == 0) continue;
       Array decoded(header.dtype, region.box.shape);
@@ -156,21 +157,50 @@ struct Verify {
                       found.before, found.gained));
   }
 
+  // Of the original: what the stream says is rounded, and may be wrong.
+  Range range_of(const View& truth, const Header& header) const {
+    CompressOptions options;
+    options.fill_bits = header.fills;
+    options.detect_fills = false;
+    options.execution = work.execution("verifying");
+    options.execution.progress = nullptr;
+    return value_range(truth, options).value_or(Range{});
+  }
+
   template <class F>
-  static void check_limit(const Limit& limit, const Header& header, const Finding& finding,
-                          F&& complain) {
-    const double range = header.max - header.min,
-                 rmse = std::sqrt(finding.squares / double(std::max<u64>(finding.compared, 1)));
-    if (limit.kind == BoundKind::psnr && rmse > 0 && 20 * std::log10(range / rmse) < limit.value)
-      complain(
-          fmt::format("PSNR {:.4f} dB is below {}", 20 * std::log10(range / rmse), limit.value));
-    if (limit.kind == BoundKind::l2 && std::sqrt(finding.squares) > limit.value)
-      complain(fmt::format("the L2 norm of the error {} exceeds {}", std::sqrt(finding.squares),
-                           limit.value));
-    if (limit.kind == BoundKind::pointwise && finding.max_pointwise > limit.value)
-      complain(fmt::format("a value is off by {} of itself, more than {}", finding.max_pointwise,
-                           limit.value));
-    if (limit.kind == BoundKind::lossless && finding.max_error > 0) complain("it is not lossless");
+  static void check_limits(const Header& header, const Range& range, const Finding& finding,
+                           F&& complain) {
+    // An update may have changed the range; the absolute bound that `rel` gave stays.
+    const bool is_as_written = range.min == header.min && range.max == header.max;
+    for (const Limit& limit : header.bound.limits()) switch (limit.kind) {
+        case BoundKind::rel:
+          if (is_as_written && finding.max_error > relative_bound(limit.value, range))
+            complain(fmt::format("the largest error {} exceeds {} of the range {}",
+                                 number(finding.max_error), limit.value, number(range.size())));
+          break;
+        case BoundKind::psnr: {
+          const double rmse = finding.l2 / std::sqrt(double(std::max<u64>(finding.compared, 1))),
+                       psnr = 20 * (std::log10(range.size()) - std::log10(rmse));
+          if (rmse > 0 && psnr < limit.value)
+            complain(fmt::format("PSNR {:.4f} dB is below {}", psnr, limit.value));
+          break;
+        }
+        case BoundKind::l2:
+          if (finding.l2 > limit.value)
+            complain(
+                fmt::format("the L2 norm of the error {} exceeds {}", finding.l2, limit.value));
+          break;
+        case BoundKind::pointwise:
+          if (finding.max_pointwise > limit.value)
+            complain(fmt::format("a value is off by {} of itself, more than {}",
+                                 finding.max_pointwise, limit.value));
+          break;
+        case BoundKind::lossless:
+          if (finding.max_error > 0) complain("it is not lossless");
+          break;
+        default:
+          break;
+      }
   }
 
   void print(const StreamReader& stream, const Finding& finding) const {

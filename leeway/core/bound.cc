@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "leeway/core/distance.h"
 #include "leeway/core/error.h"
 #include "leeway/core/params.h"
 
@@ -28,9 +29,19 @@ BoundKind parse_bound_kind(std::string_view name) {
   fail_argument("there is no bound '" + std::string(name) + "'; there are " + known);
 }
 
-double relative_bound(double rel, double min, double max) {
-  const double half_range = max / 2 - min / 2;
-  double e = 2 * rel * half_range;
+void Range::join(const Range& other) {
+  min = std::min(min, other.min), max = std::max(max, other.max);
+  low = std::min(low, other.low), high = std::max(high, other.high);
+}
+
+double Range::size() const {
+  if (high > low) return rounded_down(high - low);
+  return std::min(max - min, std::numeric_limits<double>::max());
+}
+
+double relative_bound(double rel, const Range& range) {
+  const bool is_beyond = !std::isfinite(range.max - range.min);  // of what a double can be
+  double e = is_beyond ? 2 * rel * (range.max / 2 - range.min / 2) : rel * range.size();
   for (int i = 0; i < 3; ++i) e = std::nextafter(e, 0.0);
   return std::isfinite(e) ? e : std::numeric_limits<double>::max();
 }

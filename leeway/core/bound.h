@@ -3,8 +3,10 @@
 // asked for as well: then the error is as small as the size allows, within the limits.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "leeway/core/export.h"
@@ -72,8 +74,31 @@ LEEWAY_EXPORT std::string_view name_of(BoundKind kind);
 LEEWAY_EXPORT bool is_bound_kind(u8 id);
 // By name; throws with the names there are.
 LEEWAY_EXPORT BoundKind parse_bound_kind(std::string_view name);
+
+// Where values lie. Integers of 64 bits may be no doubles: of them the ends are known exactly, too,
+// counted from the lowest number of the type.
+struct LEEWAY_EXPORT Range {
+  double min = 0, max = 0;
+  u64 low = 0, high = 0;  // both 0 for floating types
+
+  template <class T>
+  static Range of(T min, T max) {
+    Range range{double(min), double(max)};
+    if constexpr (std::is_integral_v<T>) {
+      constexpr auto lowest = u64(std::numeric_limits<T>::min());
+      range.low = u64(min) - lowest, range.high = u64(max) - lowest;
+    }
+    return range;
+  }
+  // Together with another of the same type.
+  void join(const Range& other);
+  // max - min: of integers never rounded up, of floating-point numbers to the nearest; the largest
+  // double if it is beyond.
+  double size() const;
+};
+
 // rel * (max - min), never rounded up.
-LEEWAY_EXPORT double relative_bound(double rel, double min, double max);
+LEEWAY_EXPORT double relative_bound(double rel, const Range& range);
 // Below some point steps would not be normal numbers: keep everything exactly.
 inline bool is_usable_bound(double e) { return e >= 1e-290; }
 inline double usable_bound(double e) { return is_usable_bound(e) ? (e < 1e300 ? e : 1e300) : 0; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distance: how far apart two values are, without overflow.
+// Distance: how far apart two values are, without overflow, and never said to be less than it is.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,30 @@ constexpr u64 distance(T a, T b) {
   return a > b ? u64(a) - u64(b) : u64(b) - u64(a);
 }
 
-// |a - b| in double; exact for distances of integers below 2^53, and for floats.
+// As a double, rounded up.
+inline double rounded_up(u64 distance) {
+  if (distance <= u64(1) << 53) return double(distance);
+  const auto nearest = double(distance);
+  const bool is_below = nearest < 0x1p64 && u64(nearest) < distance;
+  return is_below ? std::nextafter(nearest, std::numeric_limits<double>::infinity()) : nearest;
+}
+inline double rounded_down(u64 distance) {
+  const auto nearest = double(distance);
+  return nearest >= 0x1p64 || u64(nearest) > distance ? std::nextafter(nearest, 0.0) : nearest;
+}
+
+// |a - b| in double, rounded up: it exceeds another double exactly if |a - b| does.
 template <class T>
 double error_between(T a, T b) {
-  if constexpr (is_floating<T>)
-    return std::abs(double(a) - double(b));
-  else
-    return double(distance(a, b));
+  if constexpr (is_floating<T>) {
+    const double x = double(a), y = -double(b), sum = x + y, error = std::abs(sum);
+    // What the addition has lost, exactly [Knuth, TAOCP 2, 4.2.2].
+    const double of_y = sum - x, lost = (x - (sum - of_y)) + (y - of_y);
+    const bool is_below = lost != 0 && (lost < 0) == (sum < 0);
+    return is_below ? std::nextafter(error, std::numeric_limits<double>::infinity()) : error;
+  } else {
+    return rounded_up(distance(a, b));
+  }
 }
 
 // The same as SIMD takes it, in the type: rounded, so never more than half a unit of the last place

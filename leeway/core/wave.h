@@ -47,6 +47,17 @@ struct BlockWave {
   size_t codes_in_plane = 0;                                    // from plane to plane
 };
 
+template <class T, class F>
+void for_each_row(const Wave<T>& wave, F&& f) {
+  for (size_t r = 0; r < wave.rows; ++r) f(wave.x + std::ptrdiff_t(r) * wave.stride);
+}
+template <class T, class F>
+void for_each_row(const BlockWave<T>& block, F&& f) {
+  for (size_t j = 0; j < block.planes; ++j)
+    for (size_t k = 0; k < block.rows; ++k)
+      f(block.x + std::ptrdiff_t(j) * block.plane_stride + std::ptrdiff_t(k) * block.row_stride);
+}
+
 inline constexpr size_t kMostBlockPlanes = 12, kMostBlockRows = 7, kMostBlockLength = 16;
 
 // Vectors of rows that are done in turn.

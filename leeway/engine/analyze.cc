@@ -236,8 +236,8 @@ Analysis conclude(const Summary<T>& all, std::vector<u64> fills, Detect detect) 
   }
   if (some_left(low, high)) {
     analysis.any_valid = true;
-    analysis.min = double(lowest[low].value);
-    analysis.max = double(highest[high].value);
+    // Zeros of both signs are equal: which of them was met first must not matter.
+    analysis.range = Range::of(C(lowest[low].value + C(0)), C(highest[high].value + C(0)));
   }
   // Values inside the range are not looked at one by one: declared ones may be among them.
   analysis.any_special = all.any_special || !fills.empty();

@@ -13,16 +13,16 @@
 #include <functional>
 #include <vector>
 
+#include "leeway/core/bound.h"
 #include "leeway/core/field.h"
 #include "leeway/core/parallel.h"
 
 namespace leeway {
 
 struct Analysis {
-  std::vector<u64> fills;  // declared ones first, then those found; bit patterns, zero-extended
-  double min = 0,
-         max = 0;          // of the finite values that are no fill values; both 0 if there are none
-  bool any_valid = false;  // whether there are such values
+  std::vector<u64> fills;    // declared ones first, then those found; bit patterns, zero-extended
+  Range range;               // of the finite values that are no fill values; 0 if there are none
+  bool any_valid = false;    // whether there are such values
   bool any_special = false;  // NaN, infinities or fill values
 };
 

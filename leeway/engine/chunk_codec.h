@@ -80,7 +80,8 @@ class ChunkCodec {
   virtual ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
                                Writer& out) const = 0;
   // Replaces values by what the recipe would give at this bound.
-  virtual void measure(void* values, const Shape& shape, double bound, const Mask& mask) const = 0;
+  virtual void measure(void* values, const Shape& shape, const ChunkBound& bound,
+                       const Mask& mask) const = 0;
   // With a last level above 0, a payload with levels may be cut behind those that are wanted.
   // Values that are not wanted may be left out; says whether none are.
   virtual bool decompress(ByteView payload, const Shape& shape, double bound, ValueSink& values,
@@ -180,7 +181,8 @@ class TypedChunkCodec final : public ChunkCodec {
     return exact_report;
   }
 
-  void measure(void* values, const Shape& shape, double bound, const Mask& mask) const override {
+  void measure(void* values, const Shape& shape, const ChunkBound& bound,
+               const Mask& mask) const override {
     const Field<T> field{static_cast<T*>(values), shape};
     if (!is_constant(view_of(field.data, shape))) recipe_.measure(field, bound, mask);
   }
@@ -249,11 +251,7 @@ class TypedChunkCodec final : public ChunkCodec {
   }
 
   // Behind a preprocessor that computes, decoded values might become others when compressed again.
-  bool needs_second_look() const {
-    return !is_pointwise() && std::ranges::any_of(recipe_.preprocessors, [](const auto& stage) {
-      return !stage->is_reversible();
-    });
-  }
+  bool needs_second_look() const { return !is_pointwise() && recipe_.computes(); }
   bool stays(Field<T> decoded, double bound, const Mask& mask) const {
     Buffer<T> again(decoded.size());
     std::ranges::copy(decoded.values(), again.data());
@@ -317,10 +315,10 @@ class TypedChunkCodec final : public ChunkCodec {
       if (bits_of(given) == bits_of(found)) continue;
       const double error = error_between(given, found);
       const bool holds = judge ? judge->holds(given, found, bound) : error < bound;
-      if (mask.is_special(given) || !holds) return false;
+      if (mask.is_special(given) || mask.is_special(found) || !holds) return false;
       report.max_error = std::max(report.max_error, error);
     }
-    return true;
+    return std::isfinite(report.max_error);
   }
 
   Pipeline<T> recipe_, lossless_;

@@ -21,6 +21,8 @@ namespace {
 // Small chunks are made in groups of about so many values.
 constexpr u64 kGroupValues = u64(1) << 17;
 constexpr size_t kSmallGroup = size_t(2) << 20;  // bytes
+// More decibels are kept without loss: squares would overflow.
+constexpr double kMostPsnr = 3000;
 
 // The bit pattern of a fill value in the array's type.
 u64 fill_bits(double fill, DType dtype) {
@@ -212,16 +214,20 @@ class Compression {
     for (u64 ordinal = first; ordinal < end; ++ordinal)
       heads_[size_t(ordinal)] = compress_one(ordinal, round.bound, frames);
   }
-  // Where a region asks for less than `bound`, less.
   FrameHead compress_one(u64 ordinal, double bound, Writer& out) const {
     const Box box = header_.chunk_box(ordinal);
     if (options_.earlier) return compress_again(ordinal, bound, view_.part(box), out);
+    return with_bound_in(box, bound, [&](const ChunkBound& e) {
+      return compress_chunk(codec_, e, mask_, ordinal, view_.part(box), out);
+    });
+  }
+  // Where a region asks for less than `bound`, less.
+  template <class F>
+  auto with_bound_in(const Box& box, double bound, F&& f) const {
     if (header_.regions.empty() || !codec_.is_by_value())
-      return compress_chunk(codec_, usable_bound(header_.smallest_bound(box, bound)), mask_,
-                            ordinal, view_.part(box), out);
+      return f(ChunkBound(usable_bound(header_.smallest_bound(box, bound))));
     const std::vector<double> each = bounds_in(options_, box, bound);
-    return compress_chunk(codec_, {std::ranges::max(each), each}, mask_, ordinal, view_.part(box),
-                          out);
+    return f(ChunkBound(std::ranges::max(each), each));
   }
   // Values that are still those of the earlier stream stay as they are there.
   FrameHead compress_again(u64 ordinal, double bound, const View& chunk, Writer& out) const {
@@ -267,6 +273,11 @@ class Compression {
     return report;
   }
 
+  // Values kept from an earlier stream may have the errors that it states.
+  double earlier_bound() const {
+    return options_.earlier ? options_.earlier->header().abs_bound : 0;
+  }
+
   // From the bound as asked to an absolute one.
   void resolve() {
     std::vector<u64> declared = declared_fills(options_, view_.dtype);
@@ -280,8 +291,9 @@ class Compression {
                                   options_.execution.pause);
       mask_.is_needed = analysis.any_special;
       header_.fills = std::move(analysis.fills);
-      header_.min = analysis.min;
-      header_.max = analysis.max;
+      range_ = analysis.range;
+      header_.min = range_.min;
+      header_.max = range_.max;
     } else {
       header_.fills = std::move(declared);
     }
@@ -290,27 +302,25 @@ class Compression {
     double e = std::numeric_limits<double>::max();
     for (const Limit& limit : bound.limits()) {
       if (limit.kind == BoundKind::abs) e = std::min(e, limit.value);
-      if (limit.kind == BoundKind::rel)
-        e = std::min(e, relative_bound(limit.value, header_.min, header_.max));
+      if (limit.kind == BoundKind::rel) e = std::min(e, relative_bound(limit.value, range_));
       if (limit.kind == BoundKind::pointwise) {
         // What chunks keep is relative to each value; this is the most that it can be.
         pointwise_ = limit.value;
-        e = limit.value * std::max(std::abs(header_.min), std::abs(header_.max)) * (1 + 0x1p-50);
+        const double largest = std::max(std::abs(range_.min), std::abs(range_.max));
+        header_.abs_bound =
+            std::max(std::min(limit.value * largest * (1 + 0x1p-50), e), earlier_bound());
+        return;
       }
     }
-    if (bound.needs_measurement()) e = meet_squared_error(e);
+    if (bound.needs_measurement()) e = meet_squared_error(usable_bound(e));
     header_.abs_bound = usable_bound(e);
-    // Values kept from an earlier stream may have the errors that it states.
-    if (options_.earlier)
-      header_.abs_bound = std::max(header_.abs_bound, options_.earlier->header().abs_bound);
     if (bound.wants_size() && header_.abs_bound > 0 && chunks_ > 0)
       header_.abs_bound = meet_size(header_.abs_bound);
   }
 
   // The bound at which the stream has the size asked for, if `cap` allows that.
   double meet_size(double cap) {
-    const double bytes = double(view_.shape.size()) * double(size_of(view_.dtype)),
-                 range = header_.max / 2 - header_.min / 2;
+    const double bytes = double(view_.shape.size()) * double(size_of(view_.dtype));
     size_asked_ = std::numeric_limits<double>::max();
     for (const Limit& limit : header_.bound.limits()) {
       if (limit.kind == BoundKind::ratio) size_asked_ = std::min(size_asked_, bytes / limit.value);
@@ -323,7 +333,7 @@ class Compression {
     for (u64 i = 0; i < chunks_; ++i)
       problem.values.push_back(double(header_.chunk_box(i).shape.size()));
     problem.bytes = size_asked_ - around;
-    problem.range = 2 * std::min(range, 1e300);
+    problem.range = std::min(range_.size(), 2e300);
     problem.cap = std::min(cap, problem.range);
     problem.sizes = [this](std::span<const u64> ordinals, double e) {
       std::vector<u64> sizes(ordinals.size());
@@ -344,11 +354,22 @@ class Compression {
   // The largest absolute bound up to `cap`, of those tried, that keeps the squared error of every
   // psnr and l2 limit; found by measuring.
   double meet_squared_error(double cap) {
-    const double range = header_.max - header_.min;
-    Measured measured = measure(0);
-    double target = std::numeric_limits<double>::infinity();  // of the sum of squares
+    // Squares of errors in units of about the error allowed: they neither overflow nor vanish.
+    double allowed = std::numeric_limits<double>::max();
     for (const Limit& limit : header_.bound.limits()) {
-      if (limit.kind == BoundKind::l2) target = std::min(target, limit.value * limit.value);
+      if (limit.kind == BoundKind::l2) allowed = std::min(allowed, limit.value);
+      if (limit.kind == BoundKind::psnr)
+        allowed = std::min(allowed, range_.size() * std::pow(10, -limit.value / 20));
+      if (limit.kind == BoundKind::psnr && limit.value > kMostPsnr) return 0;
+    }
+    if (!(allowed > 0)) return 0;
+    const double scale = std::ldexp(1.0, std::clamp(-std::ilogb(allowed), -1000, 1000)),
+                 range = range_.size() * scale;
+    Measured measured = measure(0, scale);
+    double target = std::numeric_limits<double>::max();  // of the sum of squares
+    for (const Limit& limit : header_.bound.limits()) {
+      const double l2 = limit.value * scale;
+      if (limit.kind == BoundKind::l2) target = std::min(target, l2 * l2);
       if (limit.kind == BoundKind::psnr)
         target = std::min(
             target, double(measured.values) * range * range * std::pow(10, -limit.value / 10));
@@ -357,11 +378,11 @@ class Compression {
     target *= 1 - 1e-9;
     if (measured.values == 0 || !(target > 0)) return 0;
     // Errors spread evenly over [-e, e] have the mean square e^2 / 3.
-    double e = std::min(cap, std::sqrt(3 * target / double(measured.values)));
+    double e = std::min(cap, std::sqrt(3 * target / double(measured.values)) / scale);
     double good = 0, bad = std::numeric_limits<double>::infinity();
     for (int pass = 0; pass < 12 && is_usable_bound(e); ++pass) {
       e = shortened(e);
-      measured = measure(e);
+      measured = measure(e, scale);
       if (measured.squares <= target) {
         good = std::max(good, e);
         if (e >= shortened(cap) || measured.squares > 0.96 * target) break;
@@ -380,15 +401,15 @@ class Compression {
   }
 
   struct Measured {
-    double squares = 0;  // sum of squared errors
+    double squares = 0;  // sum of squared errors, each scaled before
     u64 values = 0;      // that are not special
   };
 
-  Measured measure(double e) const {
+  Measured measure(double e, double scale) const {
     std::vector<Measured> parts(static_cast<size_t>(chunks_));
     for_each_index(chunks_, threads_, options_.execution.executor, [&](u64 i) {
       visit_dtype(view_.dtype, [&]<class T>(std::type_identity<T>) {
-        parts[size_t(i)] = measure_chunk<T>(i, e);
+        parts[size_t(i)] = measure_chunk<T>(i, e, scale);
       });
     });
     Measured sum;
@@ -400,16 +421,18 @@ class Compression {
   }
 
   template <class T>
-  Measured measure_chunk(u64 ordinal, double e) const {
+  Measured measure_chunk(u64 ordinal, double e, double scale) const {
     const Box box = header_.chunk_box(ordinal);
     Buffer<T> original(size_t(box.shape.size())), decoded(original.size());
     gather(view_.part(box), original.data());
     std::ranges::copy(original, decoded.data());
-    if (e > 0) codec_.measure(decoded.data(), box.shape.squeezed(), e, mask_);
+    with_bound_in(box, e, [&](const ChunkBound& bound) {
+      if (bound.most > 0) codec_.measure(decoded.data(), box.shape.squeezed(), bound, mask_);
+    });
     Measured measured;
     for (size_t i = 0; i < original.size(); ++i) {
       if (mask_.is_special(original[i])) continue;
-      const double error = error_between(original[i], decoded[i]);
+      const double error = error_between(original[i], decoded[i]) * scale;
       measured.squares += error * error;
       ++measured.values;
     }
@@ -421,6 +444,7 @@ class Compression {
   const CompressOptions& options_;
   Header header_;
   Mask mask_;
+  Range range_;
   u64 chunks_, group_;
   unsigned threads_;
   std::vector<FrameHead> heads_;
@@ -528,7 +552,7 @@ std::optional<Range> value_range(const View& view, const CompressOptions& option
                                     std::max(1u, options.execution.threads),
                                     options.execution.executor, options.execution.pause);
   if (!analysis.any_valid) return std::nullopt;
-  return Range{analysis.min, analysis.max};
+  return analysis.range;
 }
 
 }  // namespace leeway

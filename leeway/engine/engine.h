@@ -59,9 +59,6 @@ struct CompressOptions {
 
 // The lowest and the highest value that is neither special nor a fill value: the range that
 // relative bounds refer to. Nothing if there is no such value.
-struct Range {
-  double min = 0, max = 0;
-};
 LEEWAY_EXPORT std::optional<Range> value_range(const View& view, const CompressOptions& options);
 
 // Takes the stream, piece by piece, in order.

@@ -165,8 +165,11 @@ double Log::inner_bound(double bound) const {
 template <class T>
 bool Log::holds(T original, T decoded, double bound) const {
   if (bits_of(original) == bits_of(decoded)) return true;
-  const double x = double(original), error = std::abs(x - double(decoded));
-  return is_apart(original) == is_apart(decoded) && error <= bound * std::abs(x) * (1 - 0x1p-50);
+  if (is_apart(original) != is_apart(decoded)) return false;
+  // Far from both ends of the exponents, so that no bits are lost there.
+  const double scale = std::abs(double(original)) < 1 ? 0x1p200 : 0x1p-200,
+               x = double(original) * scale, error = std::abs(x - double(decoded) * scale);
+  return std::isfinite(error) && error <= bound * std::abs(x) * (1 - 0x1p-50);
 }
 
 #define LEEWAY_LOG(T)                                                       \

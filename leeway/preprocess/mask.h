@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "leeway/core/fills.h"
 #include "leeway/core/stage.h"
 
 namespace leeway {
@@ -37,7 +38,7 @@ struct Mask {
 
   template <class T>
   bool is_special(T value) const {
-    return is_nonfinite(value) || std::ranges::find(fills, u64(bits_of(value))) != fills.end();
+    return is_nonfinite(value) || Fills<T>(fills).has(value);
   }
 
   // Takes special values out; `patches` will put them back. Returns which they are, one byte a
@@ -73,9 +74,7 @@ struct Mask {
     bool any = false;
     if constexpr (is_floating<T>)
       for (const T& value : field.values()) any |= is_nonfinite(value);
-    for (const u64 fill : fills)
-      for (const T& value : field.values()) any |= bits_of(value) == Bits<T>(fill);
-    return any;
+    return any || Fills<T>(fills).any_in(field.values());
   }
 };
 

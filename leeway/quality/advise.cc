@@ -36,7 +36,7 @@ Bound absolute_limits(const View& array, const CompressOptions& options) {
     if (limit.kind != BoundKind::rel)
       bound.add(limit.kind, limit.value);
     else if (range.max > range.min)
-      bound.add(BoundKind::abs, relative_bound(limit.value, range.min, range.max));
+      bound.add(BoundKind::abs, relative_bound(limit.value, range));
     else
       bound.add(BoundKind::lossless, 0);
   }

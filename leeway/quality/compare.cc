@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "leeway/core/bound.h"
 #include "leeway/core/buffer.h"
 #include "leeway/core/distance.h"
 #include "leeway/engine/region_bounds.h"
@@ -29,6 +30,12 @@ void box_sums(std::span<double> values, size_t n, size_t stride, size_t width) {
       values[start + i * stride] = sum;  // of the window that ends here
     }
   }
+}
+
+// A power of two that brings numbers of this size near 1, so that their squares neither overflow
+// nor vanish.
+double scale_for(double size) {
+  return size > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(size), -1000, 1000)) : 1;
 }
 
 // Mean SSIM of a slice of ny x nx values; values where either is special count as equal.
@@ -94,54 +101,74 @@ class Comparer {
   }
 
  private:
-  bool is_valid(size_t i) const { return !mask_.is_special(x_[i]) && !is_nonfinite(y_[i]); }
-  double range() const { return result_.max - result_.min; }
+  bool is_valid(size_t i) const { return !mask_.is_special(x_[i]) && !mask_.is_special(y_[i]); }
 
   void find_range() {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
+    bool any = false;
+    double largest = 0;
+    T low{}, high{};
     for (size_t i = 0; i < x_.size(); ++i) {
+      if (is_valid(i))
+        largest = std::max({largest, std::abs(double(x_[i])), std::abs(double(y_[i]))});
       if (mask_.is_special(x_[i])) continue;
-      low = std::min(low, double(x_[i]));
-      high = std::max(high, double(x_[i]));
+      if (!any || x_[i] < low) low = x_[i];
+      if (!any || x_[i] > high) high = x_[i];
+      any = true;
     }
-    if (low <= high) result_.min = low, result_.max = high;
+    if (!any) return;
+    low_ = low;
+    scale_ = scale_for(largest);
+    const Range range = Range::of(low, high);
+    result_.min = range.min, result_.max = range.max;
+    range_ = range.size();
+  }
+  // How far a value is above the lowest one, scaled.
+  double height(T value) const {
+    if constexpr (is_floating<T>)
+      return double(value) * scale_ - double(low_) * scale_;
+    else
+      return (value < low_ ? -1 : 1) * double(distance(value, low_)) * scale_;
   }
 
   void sum_errors() {
     // Means first: the sums of the correlation are then taken around them.
-    double sum_x = 0, sum_y = 0;
+    double sum_x = 0, sum_y = 0, sum_error = 0;
     for (size_t i = 0; i < x_.size(); ++i) {
-      const bool special = mask_.is_special(x_[i]) || is_nonfinite(y_[i]);
-      if (special && bits_of(x_[i]) != bits_of(y_[i])) ++result_.special_mismatches;
-      if (special) continue;
+      if (!is_valid(i)) {
+        result_.special_mismatches += bits_of(x_[i]) != bits_of(y_[i]);
+        continue;
+      }
       ++result_.compared;
-      sum_x += double(x_[i]);
-      sum_y += double(y_[i]);
+      sum_x += height(x_[i]);
+      sum_y += height(y_[i]);
+      const double error = error_between(x_[i], y_[i]);
+      result_.max_abs = std::max(result_.max_abs, error);
+      sum_error += (x_[i] < y_[i] ? -error : error) * scale_;
     }
     if (result_.compared == 0) {
       result_.psnr = std::numeric_limits<double>::infinity();
       result_.pearson = 1;
       return;
     }
-    const double n = double(result_.compared), mean_x = sum_x / n, mean_y = sum_y / n;
-    double squares = 0, xx = 0, yy = 0, xy = 0, bias = 0;
+    const double n = double(result_.compared), mean_x = sum_x / n, mean_y = sum_y / n,
+                 scale = scale_for(result_.max_abs);  // of errors, which may be far smaller
+    double squares = 0, xx = 0, yy = 0, xy = 0;
     for (size_t i = 0; i < x_.size(); ++i) {
       if (!is_valid(i)) continue;
-      const double error = error_between(x_[i], y_[i]), x = double(x_[i]), y = double(y_[i]);
-      result_.max_abs = std::max(result_.max_abs, error);
-      if (x != 0) result_.max_pointwise = std::max(result_.max_pointwise, error / std::abs(x));
-      squares += error * error;
-      bias += x - y;
-      xx += (x - mean_x) * (x - mean_x);
-      yy += (y - mean_y) * (y - mean_y);
-      xy += (x - mean_x) * (y - mean_y);
+      const double error = error_between(x_[i], y_[i]), size = std::abs(double(x_[i])),
+                   x = height(x_[i]) - mean_x, y = height(y_[i]) - mean_y;
+      if (size > 0) result_.max_pointwise = std::max(result_.max_pointwise, error / size);
+      squares += error * scale * (error * scale);
+      xx += x * x;
+      yy += y * y;
+      xy += x * y;
     }
-    result_.l2 = std::sqrt(squares);
-    result_.mean_error = bias / n;
-    result_.rmse = std::sqrt(squares / n);
-    result_.max_rel = range() > 0 ? result_.max_abs / range() : 0;
-    result_.nrmse = range() > 0 ? result_.rmse / range() : 0;
-    result_.psnr = result_.rmse > 0 ? 20 * std::log10(range() / result_.rmse)
+    result_.l2 = std::sqrt(squares) / scale;
+    result_.mean_error = sum_error / n / scale_;
+    result_.rmse = std::sqrt(squares / n) / scale;
+    result_.max_rel = range_ > 0 ? result_.max_abs / range_ : 0;
+    result_.nrmse = range_ > 0 ? result_.rmse / range_ : 0;
+    result_.psnr = result_.rmse > 0 ? 20 * (std::log10(range_) - std::log10(result_.rmse))
                                     : std::numeric_limits<double>::infinity();
     result_.pearson = xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : (xx == yy ? 1 : 0);
   }
@@ -157,10 +184,10 @@ class Comparer {
       for (size_t i = 0; i < ny * nx; ++i) {
         const bool valid = is_valid(first + i);
         // Relative to the minimum: the measure is meant for values that start at 0.
-        a[i] = valid ? double(x_[first + i]) - result_.min : 0;
-        b[i] = valid ? double(y_[first + i]) - result_.min : 0;
+        a[i] = valid ? height(x_[first + i]) : 0;
+        b[i] = valid ? height(y_[first + i]) : 0;
       }
-      const SliceSum slice = ssim_of_slice(a, b, ny, nx, range());
+      const SliceSum slice = ssim_of_slice(a, b, ny, nx, range_ * scale_);
       total.sum += slice.sum;
       total.windows += slice.windows;
     }
@@ -170,6 +197,9 @@ class Comparer {
   Shape shape_;
   Mask mask_;
   Buffer<T> x_, y_;
+  T low_{};           // the lowest value of the original
+  double range_ = 0;  // of its values
+  double scale_ = 1;  // for values; a power of two
   Comparison result_;
 };
 

@@ -9,22 +9,24 @@
 
 namespace leeway {
 
-// Over the values that are finite in both arrays, unless said otherwise. The first array is the
-// original; its range is that of its finite values.
+// Over the values that are finite in both arrays and no fill values, unless said otherwise. The
+// first array is the original; its range is that of its finite values. Differences of integers are
+// exact, and the largest error is rounded up: it exceeds a bound exactly if an error does.
 struct Comparison {
   u64 values = 0, compared = 0;
-  u64 special_mismatches = 0;  // a NaN, infinity or fill value that did not come back bit for bit
-  double min = 0, max = 0;     // of the original
-  double max_abs = 0;          // max |x - y|
-  double max_rel = 0;          // max_abs / (max - min)
-  double max_pointwise = 0;    // max |x - y| / |x|, where x != 0
-  double mean_error = 0;       // of x - y: bias
-  double rmse = 0;             // sqrt(mean (x - y)^2)
-  double nrmse = 0;            // rmse / (max - min)
-  double psnr = 0;             // 20 log10((max - min) / rmse); infinite without error
-  double l2 = 0;               // sqrt(sum (x - y)^2)
-  double pearson = 0;          // correlation coefficient; 1 if both are constant
-  double ssim = 0;             // mean structural similarity, 7x7 windows over the last two axes
+  // NaN, infinities and fill values that did not come back bit for bit, and others that became one.
+  u64 special_mismatches = 0;
+  double min = 0, max = 0;   // of the original
+  double max_abs = 0;        // max |x - y|
+  double max_rel = 0;        // max_abs / (max - min)
+  double max_pointwise = 0;  // max |x - y| / |x|, where x != 0
+  double mean_error = 0;     // of x - y: bias
+  double rmse = 0;           // sqrt(mean (x - y)^2)
+  double nrmse = 0;          // rmse / (max - min)
+  double psnr = 0;           // 20 log10((max - min) / rmse); infinite without error
+  double l2 = 0;             // sqrt(sum (x - y)^2)
+  double pearson = 0;        // correlation coefficient; 1 if both are constant
+  double ssim = 0;           // mean structural similarity, 7x7 windows over the last two axes
 };
 
 // The arrays must have the same type and shape. `fills` are bit patterns to be treated as special.

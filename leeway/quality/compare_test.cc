@@ -19,6 +19,63 @@ TEST(Compare, KnowsTheMeasures) {
   EXPECT_NEAR(c.pearson, 3.25 / std::sqrt(5 * 2.6875), 1e-12);
 }
 
+// Squares of these values and errors overflow, or vanish.
+TEST(Compare, ScalesLeaveTheMeasuresAlone) {
+  const Shape shape{20, 30};
+  const auto x = make_field<double>(shape, Texture::smooth);
+  const auto noise = make_field<double>(shape, Texture::noise);
+  const auto measured = [&](double scale, double amount) {
+    auto a = x, b = x;
+    for (size_t i = 0; i < x.size(); ++i) {
+      a[i] = scale * x[i];
+      b[i] = scale * (x[i] + amount * noise[i]);
+    }
+    return compare(view_of(a.data(), shape), view_of(b.data(), shape));
+  };
+  const Comparison one = measured(1, 0x1p-10);
+  for (const double scale : {0x1p700, 0x1p1018, 0x1p-600, 0x1p-960}) {
+    const Comparison c = measured(scale, 0x1p-10);
+    EXPECT_NEAR(c.psnr, one.psnr, 1e-9) << scale;
+    EXPECT_NEAR(c.nrmse, one.nrmse, 1e-12);
+    EXPECT_NEAR(c.l2 / scale, one.l2, 1e-12);
+    EXPECT_NEAR(c.rmse / scale, one.rmse, 1e-12);
+    EXPECT_NEAR(c.mean_error / scale, one.mean_error, 1e-12);
+    EXPECT_NEAR(c.pearson, one.pearson, 1e-12);
+    EXPECT_NEAR(c.ssim, one.ssim, 1e-12);
+  }
+  auto outlier = x;  // far larger than all errors
+  outlier[7] = 1e300;
+  auto other = outlier;
+  other[8] += 0x1p-20;
+  EXPECT_DOUBLE_EQ(compare(view_of(outlier.data(), shape), view_of(other.data(), shape)).l2,
+                   other[8] - outlier[8]);
+}
+
+TEST(Compare, IntegersOf64BitsAreNotRounded) {
+  const u64 base = 1700000000000000000;
+  const std::vector<i64> x = {i64(base), i64(base + 100), i64(base + 50), i64(base + 25)},
+                         y = {i64(base + 1), i64(base + 100), i64(base + 50), i64(base + 24)};
+  const Comparison c = compare(view_of(x.data(), {4}), view_of(y.data(), {4}));
+  EXPECT_EQ(c.max_abs, 1);
+  EXPECT_DOUBLE_EQ(c.max_rel, 0.01);
+  EXPECT_EQ(c.mean_error, 0);
+  EXPECT_GT(c.pearson, 0.999);
+  // An error of 2^60 + 1 exceeds the bound 2^60.
+  const std::vector<i64> far = {0}, beyond = {(i64(1) << 60) + 1};
+  const std::vector<double> bound = {0x1p60};
+  EXPECT_GT(compare(view_of(far.data(), {1}), view_of(beyond.data(), {1})).max_abs, 0x1p60);
+  EXPECT_EQ(count_beyond(view_of(far.data(), {1}), view_of(beyond.data(), {1}),
+                         view_of(bound.data(), {1})),
+            1u);
+}
+
+TEST(Compare, ValuesThatBecomeFillValuesAreMismatches) {
+  const std::vector<float> x = {1, 0, 2}, y = {0, 0, 2};
+  const Comparison c = compare(view_of(x.data(), {3}), view_of(y.data(), {3}), {bits_of(0.0f)});
+  EXPECT_EQ(c.special_mismatches, 1u);
+  EXPECT_EQ(c.compared, 1u);
+}
+
 TEST(Compare, EqualArraysAreEqual) {
   const auto x = make_field<float>({20, 30}, Texture::smooth);
   const Comparison c = compare(view_of(x.data(), {20, 30}), view_of(x.data(), {20, 30}));

@@ -314,7 +314,7 @@ struct LinearGrid<T> {
         codes[i] = i > 0 ? codes[i - 1] : before;
       }
     }
-    return double(max_error);
+    return rounded_up(max_error);
   }
 
   void recover(std::span<const Code<T>> codes, std::span<T> values) const {

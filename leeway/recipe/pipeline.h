@@ -179,6 +179,11 @@ struct Pipeline {
     for (const auto& stage : preprocessors) bound = stage->inner_bound(bound);
     return bound;
   }
+  // Whether a preprocessor computes new values, instead of moving those there are.
+  bool computes() const {
+    return std::ranges::any_of(preprocessors,
+                               [](const auto& stage) { return !stage->is_reversible(); });
+  }
   // The preprocessor that says what the bound means; null: it is an absolute one.
   const AnyPreprocessor<T>* bound_changer() const {
     for (const auto& stage : preprocessors)
@@ -218,7 +223,7 @@ struct Pipeline {
   }
 
   // compress() without the coding, in place: what would come back, with what error?
-  ChunkReport measure(Field<T> field, double bound, const Mask& mask) const {
+  ChunkReport measure(Field<T> field, const ChunkBound& bound, const Mask& mask) const {
     Writer body;
     NoSink<Code<T>> nowhere;
     KeptValues values(field.data);
@@ -367,41 +372,61 @@ struct Pipeline {
                      const Mask& mask, Writer& body, CodeSink<Code<T>>& codes) const {
     ChunkReport report;
     const ChunkBound inner(inner_bound(bound.most), bound.each);
-    const auto transformed = [&](const View& from, ValueSink& to, std::span<const u8> special) {
+    const auto transformed = [&](const View& from, ValueSink& to, const Specials<T>& special,
+                                 Writer& out) {
       Patches<T> exact;
       Writer side;
       report.max_error = stated_error<T>(
           transform->forward(from, to, inner, special, codes, exact, side), inner.most);
       report.exact = exact.count();
-      put_packed(body, side);
-      put_patches(body, exact);
+      put_packed(out, side);
+      put_patches(out, exact);
     };
     if (!mask.is_needed && preprocessors.empty()) {
       put_patches(body, {});
-      transformed(source, values, {});
+      transformed(source, values, {}, body);
       return report;
     }
+    // Without loss, no value becomes another.
+    const Fills<T> fills = bound.most > 0 ? Fills<T>(mask.fills) : Fills<T>();
     WholeField<T> whole(values, source.shape);
     Field<T> field = whole.field;
     if (!is_in_place(source, field)) gather(source, field.data);
+    // Behind a preprocessor that computes, nobody knows what a value will become.
+    const bool looks_again = !fills.empty() && computes();
+    Buffer<T> originals(looks_again ? field.size() : 0);
+    if (looks_again) std::ranges::copy(field.values(), originals.data());
     Patches<T> masked;
     std::vector<u8> special = mask.forward(field, masked);
     report.special = masked.count();
-    put_patches(body, masked);
+    Writer rest;  // what stands behind the special values
     std::vector<Writer> sides(preprocessors.size());
     for (size_t i = 0; i < preprocessors.size(); ++i) {
       preprocessors[i]->forward(field, special, sides[i]);
-      body.put_section(sides[i].bytes());
+      rest.put_section(sides[i].bytes());
     }
     KeptValues kept(field.data);
-    transformed(view_of(field.data, field.shape), kept, special);
+    transformed(view_of(field.data, field.shape), kept, {special, looks_again ? Fills<T>() : fills},
+                rest);
     for (size_t i = preprocessors.size(); i-- > 0;) {
       Reader side(sides[i].bytes());
       preprocessors[i]->backward(field, side);
     }
+    if (looks_again) masked = with_those_become(fills, field, originals, mask);
+    report.exact += masked.count() - report.special;
     masked.apply(field.values());
     whole.finish();
+    put_patches(body, masked);
+    body.put_bytes(rest.bytes());
     return report;
+  }
+  // Patches of the special values, and of those that have become fill values.
+  static Patches<T> with_those_become(const Fills<T>& fills, Field<T> decoded,
+                                      const Buffer<T>& originals, const Mask& mask) {
+    Patches<T> patches;
+    for (size_t i = 0; i < decoded.size(); ++i)
+      if (mask.is_special(originals[i]) || fills.has(decoded.data[i])) patches.add(i, originals[i]);
+    return patches;
   }
 
   void pack(Writer body, Writer& out) const {

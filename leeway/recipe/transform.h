@@ -3,12 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "leeway/core/causal_contexts.h"
+#include "leeway/core/fills.h"
 #include "leeway/core/planes.h"
 #include "leeway/core/stage.h"
 #include "leeway/core/values.h"
@@ -17,14 +19,20 @@
 namespace leeway {
 
 template <class T>
+struct Specials {
+  std::span<const u8> flags{};  // which values do not matter, because the mask will put them back
+  Fills<T> fills{};             // what no other value may become
+  bool at(size_t i) const { return !flags.empty() && flags[i] != 0; }
+};
+
+template <class T>
 class Transform {
  public:
   virtual ~Transform() = default;
   // Takes the values of `source`, an array of T without axes of extent 1 that may be the memory of
   // the sink. Hands to `values` exactly what backward() will give. Returns the largest error.
-  // `special` is empty or says which values do not matter, because the mask will put them back.
   virtual double forward(const View& source, ValueSink& values, const ChunkBound& bound,
-                         std::span<const u8> special, CodeSink<Code<T>>& codes, Patches<T>& exact,
+                         const Specials<T>& special, CodeSink<Code<T>>& codes, Patches<T>& exact,
                          Writer& side) const = 0;
   // Values that are not wanted may be left out; says whether none are.
   virtual bool backward(const Shape& shape, ValueSink& values, double bound,
@@ -48,6 +56,40 @@ class Transform {
 template <class T>
 bool is_in_place(const View& source, Field<T> field) {
   return source.data == reinterpret_cast<const std::byte*>(field.data);
+}
+
+// The array form of a grid, for values [first, ...) of a chunk; one that would become a fill value
+// is kept exactly, as one without a code is.
+template <class T>
+double quantize_all(const auto& grid, std::span<T> values, std::span<Code<T>> codes,
+                    Patches<T>& exact, size_t first, Code<T> before, const Specials<T>& special) {
+  if (special.fills.empty()) return grid.quantize(values, codes, exact, first, before);
+  double max_error = 0;
+  std::array<T, kMostCodes> originals;
+  for (size_t done = 0; done < values.size();) {
+    const size_t count = std::min(kMostCodes, values.size() - done);
+    const std::span<T> piece = values.subspan(done, count);
+    const std::span<Code<T>> to = codes.subspan(done, count);
+    const size_t start = first + done;
+    std::ranges::copy(piece, originals.data());
+    Patches<T> found;
+    max_error = std::max(max_error, grid.quantize(piece, to, found, start, before));
+    if (!special.fills.any_in(piece)) {
+      exact.append(found);
+    } else {
+      std::copy_n(originals.data(), count, piece.data());
+      for (size_t i = 0; i < count; ++i) {
+        const bool has_code = grid.quantize(piece[i], Predicted<T>(0), to[i]);
+        if (has_code && (special.at(start + i) || !special.fills.has(piece[i]))) continue;
+        piece[i] = originals[i];
+        to[i] = i > 0 ? to[i - 1] : before;
+        exact.add(start + i, piece[i]);
+      }
+    }
+    before = to.back();
+    done += count;
+  }
+  return max_error;
 }
 
 // Whether a predictor on integers can work piece by piece.
@@ -80,7 +122,7 @@ class Dual final : public Transform<T> {
       : quantizer_(std::move(quantizer)), predictor_(std::move(predictor)) {}
 
   double forward(const View& source, ValueSink& values, const ChunkBound& bound,
-                 std::span<const u8> special, CodeSink<Code<T>>& sink, Patches<T>& exact,
+                 const Specials<T>& special, CodeSink<Code<T>>& sink, Patches<T>& exact,
                  Writer& side) const override {
     std::optional<CausalSink<Code<T>>> causal;
     if (kCausal && sink.wants_contexts()) causal.emplace(sink, source.shape);
@@ -127,7 +169,7 @@ class Dual final : public Transform<T> {
   // With codes of type C. Values without a code are kept in `exact`; without that, this ends.
   template <class C>
   std::optional<double> send_all(const View& source, ValueSink& values, double bound,
-                                 std::span<const u8> special, CodeSink<C>& sink, Patches<T>* exact,
+                                 const Specials<T>& special, CodeSink<C>& sink, Patches<T>* exact,
                                  Writer& side) const {
     using U = std::make_unsigned_t<C>;
     const Shape& shape = source.shape;
@@ -144,8 +186,8 @@ class Dual final : public Transform<T> {
         for (size_t count; sent < done; sent += count) {
           count = std::min(kMostCodes, done - sent);
           if constexpr (requires { &P::template bridge_piece<U>; })
-            if (!special.empty())
-              predictor_.bridge_piece(shape, *choice, sent, count, special.data() + sent,
+            if (!special.flags.empty())
+              predictor_.bridge_piece(shape, *choice, sent, count, special.flags.data() + sent,
                                       codes.at(sent, count));
           predictor_.forward_piece(shape, *choice, sent, count, codes.at(sent, count),
                                    reinterpret_cast<U*>(sink.room(count)));
@@ -161,7 +203,7 @@ class Dual final : public Transform<T> {
       const std::span to(
           kAsTheyAre ? sink.room(part.size()) : reinterpret_cast<C*>(codes.at(first, part.size())),
           part.size());
-      fits = quantize(grid, part, piece, to, exact, first, last, max_error);
+      fits = quantize(grid, part, piece, to, exact, first, last, special, max_error);
       if (!fits) return;
       last = to.back();
       values.put(piece.size_bytes());
@@ -268,14 +310,16 @@ class Dual final : public Transform<T> {
   template <class C>
   static bool quantize(const auto& grid, const Plane<const std::byte>& plane, std::span<T> values,
                        std::span<C> codes, Patches<T>* exact, size_t first, C before,
-                       double& max_error) {
+                       const Specials<T>& special, double& max_error) {
     const bool in_place = static_cast<const void*>(values.data()) == plane.data;
     if constexpr (requires { grid.quantize_plane(plane, values.data(), codes.data(), max_error); })
-      if (!in_place && grid.quantize_plane(plane, values.data(), codes.data(), max_error))
+      if (!in_place && grid.quantize_plane(plane, values.data(), codes.data(), max_error) &&
+          !special.fills.any_in(values))
         return true;
     if (!in_place) gather(plane, sizeof(T), reinterpret_cast<std::byte*>(values.data()));
     if constexpr (std::is_same_v<C, Code<T>>) {
-      max_error = std::max(max_error, grid.quantize(values, codes, *exact, first, before));
+      max_error =
+          std::max(max_error, quantize_all(grid, values, codes, *exact, first, before, special));
       return true;
     } else {
       const Plane<const std::byte> gathered{reinterpret_cast<const std::byte*>(values.data()), 1, 0,
@@ -306,18 +350,18 @@ class Feedback final : public Transform<T> {
         is_by_value_(is_by_value) {}
 
   double forward(const View& source, ValueSink& values, const ChunkBound& bound,
-                 std::span<const u8> special, CodeSink<Code<T>>& sink, Patches<T>& exact,
+                 const Specials<T>& special, CodeSink<Code<T>>& sink, Patches<T>& exact,
                  Writer& side) const override {
     WholeField<T> whole(values, source.shape);
     const Field<T> field = whole.field;
-    Marked marked{bound.most, special};
+    Marked marked{bound.most, special.flags, special.fills};
     if (is_by_value_) {
       marked.classes = BoundClasses::of(bound);
       marked.classes.write(side);
       marked.join();
     }
     Quantize<T, Q> visit(quantizer_, bound.most, field.data, marked.marks, marked.classes.bounds,
-                         sink, exact);
+                         special.fills, sink, exact);
     if constexpr (SettledPredictor<P>) {
       const P settled =
           predictor_.settled(field.shape, [&](const P& candidate, const Sample& part) {
@@ -340,7 +384,7 @@ class Feedback final : public Transform<T> {
                 const Patches<T>& exact, Reader& side, const Wanted& wanted) const override {
     WholeField<T> whole(values, shape);
     const Field<T> field = whole.field;
-    Marked marked{bound, {}};
+    Marked marked{bound};
     if (is_by_value_) {
       marked.classes = BoundClasses::read(side, bound, field.size());
       marked.join();
@@ -363,7 +407,8 @@ class Feedback final : public Transform<T> {
  private:
   struct Marked {
     double bound;
-    std::span<const u8> marks;
+    std::span<const u8> marks{};
+    Fills<T> fills{};
     BoundClasses classes{};
     std::vector<u8> joined{};
     void join() {
@@ -383,7 +428,7 @@ class Feedback final : public Transform<T> {
     Buffer<u8> marks(marked.marks.empty() ? 0 : values.size());
     if (!marks.empty()) gather(cut(view_of(marked.marks.data(), source.shape)), marks.data());
     auto visit = std::make_unique<Estimate<T, Q>>(
-        quantizer_, marked.bound, std::span<const u8>(marks), marked.classes.bounds);
+        quantizer_, marked.bound, std::span<const u8>(marks), marked.classes.bounds, marked.fills);
     walk(candidate, cut(source), Field<T>{values.data(), part.shape}, *visit);
     return visit->result();
   }
@@ -412,13 +457,14 @@ class Walked final : public Transform<T> {
       : quantizer_(std::move(quantizer)), walk_(std::move(walk)) {}
 
   double forward(const View& source, ValueSink& values, const ChunkBound& bound,
-                 std::span<const u8>, CodeSink<Code<T>>& sink, Patches<T>& exact,
+                 const Specials<T>& special, CodeSink<Code<T>>& sink, Patches<T>& exact,
                  Writer& side) const override {
     WholeField<T> whole(values, source.shape);
     if (!is_in_place(source, whole.field)) gather(source, whole.field.data);
     Buffer<Code<T>> codes(whole.field.size());
-    const double max_error = quantizer_.template at<T>(bound.most)
-                                 .quantize(whole.field.values(), std::span(codes), exact);
+    const double max_error =
+        quantize_all(quantizer_.template at<T>(bound.most), whole.field.values(), std::span(codes),
+                     exact, 0, Code<T>(0), special);
     whole.finish();
     Patches<Code<T>> far;  // integers without a code
     Writer notes, patches;
@@ -461,7 +507,7 @@ class SetApart final : public Transform<T> {
       : inner_(std::move(inner)), radius_(radius) {}
 
   double forward(const View& source, ValueSink& values, const ChunkBound& bound,
-                 std::span<const u8> special, CodeSink<Code<T>>& sink, Patches<T>& exact,
+                 const Specials<T>& special, CodeSink<Code<T>>& sink, Patches<T>& exact,
                  Writer& side) const override {
     SetApartSink<Code<T>> near(sink, radius_);
     Writer notes;

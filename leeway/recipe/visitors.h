@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "leeway/core/distance.h"
+#include "leeway/core/fills.h"
 #include "leeway/core/log2.h"
 #include "leeway/core/marks.h"
 #include "leeway/core/stage.h"
@@ -37,18 +38,20 @@ struct Visitor {
   std::vector<Grid> class_grids;
   std::span<const u8> given_marks;
   const T* first;  // where the values are, if they have marks
+  Fills<T> fills;  // a value that would become one has no code
   std::array<Code<T>, kMostCodes> codes;
   std::vector<Code<T>> wave_codes;
   size_t done = 0;  // values of the walk
 
   Visitor(const Q& q, double e, const T* values, std::span<const u8> marks,
-          std::span<const double> bounds)
+          std::span<const double> bounds, const Fills<T>& f = {})
       : quantizer(q),
         bound(e),
         grid(q.template at<T>(e)),
         class_bounds(bounds),
         given_marks(marks),
-        first(values) {
+        first(values),
+        fills(f) {
     if (!bounds.empty()) tighten(1);
   }
   const u8* marks() const { return given_marks.empty() ? nullptr : given_marks.data(); }
@@ -65,7 +68,7 @@ struct Visitor {
   { return double(grid.step); }
   std::optional<T> rounded(T value, Predicted<T> predicted) const {
     Code<T> code = 0;
-    if (!grid.quantize(value, predicted, code)) return std::nullopt;
+    if (!quantize(value, predicted, code, 0)) return std::nullopt;
     return value;
   }
   // The same for many values that all have a prediction; those without a code stay.
@@ -76,14 +79,35 @@ struct Visitor {
   // With their codes.
   void quantize_all(T* values, const Predicted<T>* predicted, size_t count, const u8* marks,
                     Code<T>* found) const {
+    double error = 0;
     for (size_t i = 0; i < count;) {
-      if constexpr (requires(double& e) { grid.quantize_run(values, predicted, 0, found, e); }) {
-        double error = 0;
-        if (!marks) i += grid.quantize_run(values + i, predicted + i, count - i, found + i, error);
-      }
+      if (!marks)
+        i += quantize_run(values + i, predicted + i, count - i, found + i, error, [](size_t) {});
       for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
         quantize(values[i], predicted[i], found[i], marks ? marks[i] : u8(0));
     }
+  }
+  // Values at the front, as far as they have a code, or have none only because they would become
+  // fill values: those stay, and kept() is told where. Says how many were done.
+  template <class F>
+  size_t quantize_run(T* values, const Predicted<T>* predicted, size_t count, Code<T>* found,
+                      double& error, F&& kept) const {
+    if constexpr (requires { grid.quantize_run(values, predicted, count, found, error); }) {
+      if (fills.empty()) return grid.quantize_run(values, predicted, count, found, error);
+      std::array<T, 256> originals;
+      count = std::min(count, originals.size());
+      std::copy_n(values, count, originals.data());
+      count = grid.quantize_run(values, predicted, count, found, error);
+      if (!fills.any_in({values, count})) return count;
+      for (size_t i = 0; i < count; ++i)
+        if (fills.has(values[i])) {
+          values[i] = originals[i];
+          found[i] = kExactCode<Code<T>>;
+          kept(i);
+        }
+      return count;
+    }
+    return 0;
   }
   void tighten(double factor) {
     grid = quantizer.template at<T>(bound * factor);
@@ -96,10 +120,13 @@ struct Visitor {
   // Says whether the value has a code. A special one has code 0, whatever is predicted: decoded
   // data compressed again must take the same way.
   bool quantize(T& value, Predicted<T> predicted, Code<T>& code, u8 mark) const {
+    const T original = value;
     if (mark & kSpecialMark) {
       code = 0;
       value = grid_of(mark).recover(predicted, 0);
-    } else if (!grid_of(mark).quantize(value, predicted, code)) {
+    } else if (!grid_of(mark).quantize(value, predicted, code) ||
+               (!fills.empty() && fills.has(value))) {
+      value = original;
       code = kExactCode<Code<T>>;
       return false;
     }
@@ -119,11 +146,12 @@ struct Quantize : Visitor<T, Q> {
   std::unique_ptr<Patches<T>> own_exact;           // of a fork
 
   Quantize(const Q& q, double e, const T* values, std::span<const u8> marks,
-           std::span<const double> class_bounds, CodeSink<Code<T>>& s, Patches<T>& p)
-      : Visitor<T, Q>(q, e, values, marks, class_bounds), sink(s), exact(p) {}
+           std::span<const double> class_bounds, const Fills<T>& fills, CodeSink<Code<T>>& s,
+           Patches<T>& p)
+      : Visitor<T, Q>(q, e, values, marks, class_bounds, fills), sink(s), exact(p) {}
   Quantize(const Quantize& whole, CodeSink<Code<T>>& s, std::unique_ptr<Patches<T>> own)
       : Visitor<T, Q>(whole.quantizer, whole.bound, whole.first, whole.given_marks,
-                      whole.class_bounds),
+                      whole.class_bounds, whole.fills),
         sink(s),
         exact(*own),
         own_exact(std::move(own)) {
@@ -160,7 +188,9 @@ struct Quantize : Visitor<T, Q> {
   // one.
   bool points_at(size_t slot, const BlockWave<T>& rows) {
     if constexpr (requires { quantize_block(grid, rows, block_codes, max_error); })
-      return this->given_marks.empty() && quantize_block(grid, rows, block_codes + slot, max_error);
+      return this->given_marks.empty() && leaves_no_fill(rows, [&] {
+               return quantize_block(grid, rows, block_codes + slot, max_error);
+             });
     return false;
   }
   void end_block(size_t count) {
@@ -181,7 +211,8 @@ struct Quantize : Visitor<T, Q> {
       if (this->any_marks(count)) return false;
       wave_codes.resize(count);
       Code<T>* const found = wave_codes.data() + (count - rows.size());
-      if (!quantize_wave(grid, rows, found, max_error)) return false;
+      const auto quantize = [&] { return quantize_wave(grid, rows, found, max_error); };
+      if (!leaves_no_fill(rows, quantize)) return false;
       for (size_t r = 0; rows.has_border && r < rows.rows; ++r) {
         exact.add(done + r * length, rows.border(r));
         wave_codes[r * length] = kExactCode<Code<T>>;
@@ -200,13 +231,13 @@ struct Quantize : Visitor<T, Q> {
     Code<T>* const room = sink.room(count);
     size_t i = 0;
     while (i < count) {
-      if constexpr (requires { grid.quantize_run(values, predicted, 0, room, max_error); })
-        if (!marks) {
-          const size_t n =
-              grid.quantize_run(values + i, predicted + i, count - i, room + i, max_error);
-          i += n;
-          done += n;
-        }
+      if (!marks) {
+        const size_t n =
+            this->quantize_run(values + i, predicted + i, count - i, room + i, max_error,
+                               [&](size_t k) { exact.add(done + k, values[i + k]); });
+        i += n;
+        done += n;
+      }
       for (const size_t stop = std::min(count, i + kStretch); i < stop; ++i)
         code_next(values[i], predicted[i], room[i], marks ? marks[i] : u8(0));
     }
@@ -221,6 +252,24 @@ struct Quantize : Visitor<T, Q> {
   }
 
  private:
+  // quantize() changes all of the rows, or none and says false. So does this, and there is no fill
+  // value in them afterwards.
+  template <class Rows, class F>
+  bool leaves_no_fill(const Rows& rows, F&& quantize) {
+    if (this->fills.empty()) return quantize();
+    std::vector<T> originals;
+    for_each_row(rows, [&](T* row) { originals.insert(originals.end(), row, row + rows.length); });
+    if (!quantize()) return false;
+    bool any = false;
+    for_each_row(rows, [&](T* row) { any |= this->fills.any_in({row, rows.length}); });
+    const T* before = originals.data();
+    if (any)
+      for_each_row(rows, [&](T* row) {
+        std::copy_n(before, rows.length, row);
+        before += rows.length;
+      });
+    return !any;
+  }
   // If not, the value stays what it is.
   bool has_code(T& value, Predicted<T> predicted, Code<T>& code, u8 mark) {
     const T original = value;
@@ -380,8 +429,9 @@ struct Estimate : Visitor<T, Q> {
   std::array<std::array<u32, kBins>, kContexts> counts{};
   size_t before = 0;  // the sizes of the two codes before: a context, if there is no other
 
-  Estimate(const Q& q, double e, std::span<const u8> marks, std::span<const double> class_bounds)
-      : Visitor<T, Q>(q, e, nullptr, marks, class_bounds) {}
+  Estimate(const Q& q, double e, std::span<const u8> marks, std::span<const double> class_bounds,
+           const Fills<T>& fills)
+      : Visitor<T, Q>(q, e, nullptr, marks, class_bounds, fills) {}
   bool decodes() const { return false; }
   std::unique_ptr<Estimate> fork(size_t) { return {}; }
   void join(const Estimate&) {}
