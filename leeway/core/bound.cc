@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "leeway/core/environment.h"
 #include "leeway/core/error.h"
 #include "leeway/core/params.h"
 
@@ -29,6 +30,7 @@ BoundKind parse_bound_kind(std::string_view name) {
 }
 
 double relative_bound(double rel, double min, double max) {
+  const DefaultFloatingPoint environment;
   const double half_range = max / 2 - min / 2;
   double e = 2 * rel * half_range;
   for (int i = 0; i < 3; ++i) e = std::nextafter(e, 0.0);
@@ -36,12 +38,14 @@ double relative_bound(double rel, double min, double max) {
 }
 
 double shortened(double bound) {
+  const DefaultFloatingPoint environment;
   int exponent;
   const double fraction = std::frexp(bound, &exponent);
   return std::ldexp(std::floor(fraction * 0x1p20), exponent - 20);
 }
 
 Bound& Bound::add(BoundKind kind, double value) {
+  const DefaultFloatingPoint environment;
   if (kind != BoundKind::lossless && !(value > 0 && std::isfinite(value)))
     throw Error(Errc::invalid_argument, "the bound " + std::string(name_of(kind)) +
                                             " must be a positive number, not " +
