@@ -7,6 +7,10 @@ function(leeway_flags target)
   # Contraction would make decoded values depend on the host.
   target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
                                    PRIVATE -Wall -Wextra -Wpedantic -Werror)
+  # Vectors of SVE have no size known to the compiler, so they cannot be members or stand in arrays; NEON does the work.
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
+    target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(${target} PRIVATE -Wno-restrict)  # g++ 12 warns wrongly about string + string
   endif()

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "leeway/core/environment.h"
 #include "leeway/core/params.h"
 #include "leeway/recipe/recipe.h"
 #include "leeway/quality/choose.h"
@@ -131,6 +132,7 @@ void add_pair(Words& words, u64 bits) {
 }  // namespace
 
 Parameters parse_words(std::span<const unsigned> words) {
+  const DefaultFloatingPoint environment;
   if (words.empty())
     fail_argument(
         "the filter needs a bound: its parameters are 1 and a double (absolute bound), 3 "
@@ -159,6 +161,7 @@ Parameters parse_words(std::span<const unsigned> words) {
 }
 
 Parameters parse_text(const std::string& text) {
+  const DefaultFloatingPoint environment;
   Parameters parameters;
   TextReader reader{parameters, {}, {}};
   reader.take(text);

@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "leeway/core/environment.h"
 #include "leeway/leeway.h"
 #include "leeway/leeway.hpp"
 #include "leeway/quality/choose.h"
@@ -47,6 +48,7 @@ template <class F>
 leeway_status guarded(leeway_context* context, F&& f) {
   if (!context) return LEEWAY_INVALID_ARGUMENT;
   constexpr size_t kKept = size_t(256) << 10;  // larger buffers are not kept from call to call
+  const DefaultFloatingPoint environment;
   try {
     context->message.clear();
     const BufferPool::Use use(context->pool);

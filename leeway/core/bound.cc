@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "leeway/core/distance.h"
+#include "leeway/core/environment.h"
 #include "leeway/core/error.h"
 #include "leeway/core/params.h"
 
@@ -40,6 +41,7 @@ double Range::size() const {
 }
 
 double relative_bound(double rel, const Range& range) {
+  const DefaultFloatingPoint environment;
   const bool is_beyond = !std::isfinite(range.max - range.min);  // of what a double can be
   double e = is_beyond ? 2 * rel * (range.max / 2 - range.min / 2) : rel * range.size();
   for (int i = 0; i < 3; ++i) e = std::nextafter(e, 0.0);
@@ -47,12 +49,14 @@ double relative_bound(double rel, const Range& range) {
 }
 
 double shortened(double bound) {
+  const DefaultFloatingPoint environment;
   int exponent;
   const double fraction = std::frexp(bound, &exponent);
   return std::ldexp(std::floor(fraction * 0x1p20), exponent - 20);
 }
 
 Bound& Bound::add(BoundKind kind, double value) {
+  const DefaultFloatingPoint environment;
   if (kind != BoundKind::lossless && !(value > 0 && std::isfinite(value)))
     throw Error(Errc::invalid_argument, "the bound " + std::string(name_of(kind)) +
                                             " must be a positive number, not " +

@@ -2,7 +2,11 @@
 #include "leeway/core/hash.h"
 
 #define XXH_STATIC_LINKING_ONLY  // for the size of a state
+#if defined(__x86_64__) || defined(__i386__)
 #include <xxh_x86dispatch.h>
+#else
+#include <xxhash.h>
+#endif
 
 namespace leeway {
 namespace {

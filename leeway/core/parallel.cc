@@ -11,26 +11,11 @@
 #include <utility>
 #include <vector>
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 #include "leeway/core/buffer.h"
+#include "leeway/core/environment.h"
 
 namespace leeway {
 namespace {
-
-// The host may run with flushed denormals or another rounding; codecs need IEEE defaults.
-class DefaultFloatingPoint {
- public:
-#if defined(__SSE2__)
-  DefaultFloatingPoint() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
-  ~DefaultFloatingPoint() { _mm_setcsr(saved_); }
-
- private:
-  unsigned saved_;
-#endif
-};
 
 thread_local unsigned to_share = 1;
 
@@ -82,6 +67,7 @@ void run(u64 count, unsigned threads, const Executor& executor,
   if (workers <= 1) {
     if (count > 0) guarded(0);
   } else if (executor) {
+    const HostFloatingPoint host;
     executor(workers, guarded);
   } else {
     run_on_threads(workers, guarded);

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "leeway/core/buffer.h"
+#include "leeway/core/environment.h"
 #include "leeway/core/hash.h"
 #include "leeway/core/lookback.h"
 #include "leeway/engine/analyze.h"
@@ -538,15 +539,18 @@ Header checked_header(const ChunkCodec& codec, const std::string& recipe, const 
 
 CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe, const View& view,
                              const CompressOptions& options, const Sink& sink) {
+  const DefaultFloatingPoint environment;
   return Compression(codec, view, options, checked_header(codec, recipe, view, options)).run(sink);
 }
 CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe, const View& view,
                              const CompressOptions& options, std::span<u8> memory) {
+  const DefaultFloatingPoint environment;
   return Compression(codec, view, options, checked_header(codec, recipe, view, options))
       .run(memory);
 }
 
 std::optional<Range> value_range(const View& view, const CompressOptions& options) {
+  const DefaultFloatingPoint environment;
   const Analysis analysis = analyze(view, declared_fills(options, view.dtype),
                                     options.detect_fills ? Detect::isolated : Detect::nothing,
                                     std::max(1u, options.execution.threads),

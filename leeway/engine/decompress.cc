@@ -5,6 +5,7 @@
 
 #include "leeway/core/buffer.h"
 #include "leeway/core/copy.h"
+#include "leeway/core/environment.h"
 #include "leeway/core/hash.h"
 #include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/execution.h"
@@ -157,6 +158,7 @@ Shape preview_shape(const Header& header, unsigned level) {
 
 void preview_with(const CodecMaker& maker, const StreamReader& stream, unsigned level,
                   const MutableView& out, const DecompressOptions& options) {
+  const DefaultFloatingPoint environment;
   const Header& header = stream.header();
   level = std::min(level, kHighestLevel);
   if (out.dtype != header.dtype || !(out.shape == preview_shape(header, level)))
@@ -234,6 +236,7 @@ FrameHead place_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 o
 DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& stream,
                                  const Index& first, const MutableView& out,
                                  const DecompressOptions& options) {
+  const DefaultFloatingPoint environment;
   const Header& header = stream.header();
   check_region(header, first, out.dtype, out.shape);
   const auto codec = maker(header.recipe, header.dtype);

@@ -5,6 +5,7 @@
 #include <shared_mutex>
 
 #include "leeway/core/buffer.h"
+#include "leeway/core/environment.h"
 #include "leeway/engine/execution.h"
 #include "leeway/engine/layers.h"
 #include "leeway/engine/region.h"
@@ -123,6 +124,7 @@ class Appending {
 
 UpdateReport update_with(const CodecMaker& maker, ByteStore& store, const Index& first,
                          const View& values, const Execution& execution) {
+  const DefaultFloatingPoint environment;
   const StreamReader stream(store);
   const Header& header = stream.header();
   check_region(header, first, values.dtype, values.shape);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "leeway/core/environment.h"
 #include "leeway/leeway.hpp"
 
 namespace leeway {
@@ -29,6 +30,7 @@ View middle_part(const View& array, u64 most) {
 }
 
 Bound absolute_limits(const View& array, const CompressOptions& options) {
+  const DefaultFloatingPoint environment;
   if (!options.bound.has(BoundKind::rel)) return options.bound;
   const Range range = value_range(array, options).value_or(Range{});
   Bound bound;
@@ -45,6 +47,7 @@ Bound absolute_limits(const View& array, const CompressOptions& options) {
 
 std::vector<Advice> advise(const View& array, const CompressOptions& options,
                            std::vector<std::string> recipes, u64 sample) {
+  const DefaultFloatingPoint environment;
   if (recipes.empty()) recipes = presets();
   if (array.shape.size() == 0) fail_argument("the array is empty");
   CompressOptions trial = options;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "leeway/core/environment.h"
 #include "leeway/leeway.hpp"
 #include "leeway/quality/advise.h"
 #include "leeway/quality/critical_points.h"
@@ -67,6 +68,7 @@ std::span<const NamedChoice> named_choices() { return kChoices; }
 bool is_choice(std::string_view name) { return find_choice(name) != nullptr; }
 
 Choice choose(const View& array, const CompressOptions& options) {
+  const DefaultFloatingPoint environment;
   const NamedChoice* choice = find_choice(options.recipe);
   return choice ? choice->choose(array, options) : Choice{options.recipe};
 }

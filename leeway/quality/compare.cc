@@ -8,6 +8,7 @@
 #include "leeway/core/bound.h"
 #include "leeway/core/buffer.h"
 #include "leeway/core/distance.h"
+#include "leeway/core/environment.h"
 #include "leeway/engine/region_bounds.h"
 #include "leeway/preprocess/mask.h"
 
@@ -215,6 +216,7 @@ void check_alike(const View& original, const View& other) {
 
 Comparison compare(const View& original, const View& other, const std::vector<u64>& fills,
                    bool with_ssim) {
+  const DefaultFloatingPoint environment;
   check_alike(original, other);
   return visit_dtype(original.dtype, [&]<class T>(std::type_identity<T>) {
     return Comparer<T>(original, other, fills).run(with_ssim);
@@ -223,6 +225,7 @@ Comparison compare(const View& original, const View& other, const std::vector<u6
 
 u64 count_beyond(const View& original, const View& other, const View& bounds,
                  const std::vector<u64>& fills) {
+  const DefaultFloatingPoint environment;
   check_alike(original, other);
   check_bounds(bounds, original.shape);
   const std::vector<double> numbers = bounds_of(bounds);

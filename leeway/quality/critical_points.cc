@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "leeway/core/environment.h"
 #include "leeway/engine/execution.h"
 
 namespace leeway {
@@ -247,6 +248,7 @@ void check_vector_field(const View& field) {
 
 std::vector<float> critical_point_bounds(const View& field, double most,
                                          const Execution& execution) {
+  const DefaultFloatingPoint environment;
   std::vector<float> bounds(size_t(field.shape.size()), rounded_down(most));
   with_grid(field, [&]<class T, size_t d>(const Grid<T, d>& grid) {
     // Each worker has vertices of its own, and visits all simplices around them.
@@ -271,6 +273,7 @@ std::vector<float> critical_point_bounds(const View& field, double most,
 }
 
 CriticalPoints compare_critical_points(const View& original, const View& other) {
+  const DefaultFloatingPoint environment;
   if (original.dtype != other.dtype || !(original.shape == other.shape))
     fail_argument("arrays to be compared have the same type and shape");
   CriticalPoints found;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "leeway/core/environment.h"
 #include "leeway/recipe/stage_call.h"
 
 namespace leeway {
@@ -96,6 +97,7 @@ std::vector<StageInfo> all_stages() {
 }
 
 Recipe parse_recipe(std::string_view text) {
+  const DefaultFloatingPoint environment;
   if (text.empty()) fail_argument("the recipe is empty");
   for (const NamedRecipe& named : kNamed)
     if (named.name == text) return parse_recipe(named.recipe);
@@ -108,6 +110,7 @@ Recipe parse_recipe(std::string_view text) {
 }
 
 bool is_for(const Recipe& recipe, DType dtype) {
+  const DefaultFloatingPoint environment;
   const bool floating =
       visit_dtype(dtype, []<class T>(std::type_identity<T>) { return is_floating<T>; });
   if (!visit_dtype(dtype, []<class T>(std::type_identity<T>) { return kIsCompiled<T>; }))
@@ -128,6 +131,7 @@ bool predicts_first(const Recipe& recipe) {
 }
 
 bool is_by_value(const Recipe& recipe) {
+  const DefaultFloatingPoint environment;
   const StageCall* quantizer = find_stage(recipe, Kind::quantizer);
   bool by_value = false;
   if (quantizer)
@@ -145,6 +149,7 @@ std::string to_string(const Recipe& recipe) {
 }
 
 std::shared_ptr<const ChunkCodec> make_codec(const Recipe& recipe, DType dtype) {
+  const DefaultFloatingPoint environment;
   return visit_dtype(dtype,
                      [&]<class T>(std::type_identity<T>) -> std::shared_ptr<const ChunkCodec> {
                        if constexpr (kIsCompiled<T>)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "leeway/core/environment.h"
 #include "leeway/core/hash.h"
 
 namespace leeway {
@@ -220,6 +221,7 @@ u64 header_bytes(ByteView preamble) {
 }
 
 Header read_header(ByteView bytes) {
+  const DefaultFloatingPoint environment;
   if (header_bytes(bytes.first(std::min(bytes.size(), kPreambleBytes))) != bytes.size())
     fail_corrupt("the header ends too early");
   Reader in(bytes);
@@ -266,6 +268,7 @@ void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out) {
 }
 
 FrameHead read_frame_head(ByteView bytes) {
+  const DefaultFloatingPoint environment;
   Reader in(bytes);
   expect_magic(in, kFrameMagic, "no chunk where one should be");
   FrameHead head;
@@ -318,6 +321,7 @@ u64 tail_bytes(ByteView end) {
 }
 
 Tail read_tail(ByteView bytes, u64 chunks) {
+  const DefaultFloatingPoint environment;
   if (bytes.size() < kTailEndBytes) fail_corrupt("the tail is too short");
   Reader in(bytes.first(bytes.size() - kTailEndBytes));
   Reader end(bytes.last(kTailEndBytes));
