@@ -52,7 +52,7 @@ void print_chunks(const StreamReader& stream, bool as_json) {
                  kFrameHeadBytes + head.payload_bytes, head.bound, head.max_error, head.special,
                  head.exact);
   }
-  if (as_json) fmt::print("{}\n", list.dump(2));
+  if (as_json) print(list);
 }
 
 void print(const Info& info) {
@@ -108,7 +108,7 @@ void add_inspect(CLI::App& verb) {
     if (self->chunks) return print_chunks(stream, self->json);
     const Info info = inspect(stream);
     if (self->json)
-      fmt::print("{}\n", to_json(info).dump(2));
+      print(to_json(info));
     else
       print(info);
   });
