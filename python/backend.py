@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The build backend: scikit-build-core, after a look whether the libraries leeway is built with are there."""
+import os
 import shutil
 import subprocess
 
@@ -8,16 +9,19 @@ from scikit_build_core.build import *  # noqa: F403  the hooks that need no libr
 
 # What pkg-config calls a library, and the Debian package that has it.
 LIBRARIES = {"libzstd": "libzstd-dev", "libdeflate": "libdeflate-dev", "liblz4": "liblz4-dev", "libxxhash": "libxxhash-dev",
-             "libhwy": "libhwy-dev", "hdf5-serial": "libhdf5-dev"}
-PROGRAMS = {"pkg-config": "pkg-config", "c++": "g++"}
+             "libhwy": "libhwy-dev", "hdf5": "libhdf5-dev"}
+PROGRAMS = {"pkg-config": "pkg-config", (os.environ.get("CXX") or "c++").split()[0]: "g++"}
 
 
 def _missing():
     missing = {name: package for name, package in PROGRAMS.items() if not shutil.which(name)}
     if "pkg-config" in missing:
         return missing  # nobody can be asked for the others
-    return missing | {name: package for name, package in LIBRARIES.items()
-                      if subprocess.run(["pkg-config", "--exists", name]).returncode != 0}
+    return missing | {name: package for name, package in LIBRARIES.items() if not _exists(name) and not _exists(f"{name}-serial")}
+
+
+def _exists(name):
+    return subprocess.run(["pkg-config", "--exists", name]).returncode == 0
 
 
 def _check_libraries():

@@ -71,7 +71,7 @@ def test_a_filter_set_up_for_another_chunk(leeway, dtype, shape):
 
 
 def test_the_right_words_are_fine(leeway):
-    values = wave((100, 100))
+    values = wave((100, 100), special=False)
     write_file(leeway, stream_of(leeway, values), (100, 100), stored_words(F32, (100, 100)))
     leeway("decompress", "evil.h5:t", "-o", "a.npy")
     assert np.load(leeway.folder / "a.npy").tobytes() == values.tobytes()
@@ -94,7 +94,7 @@ def test_a_chunk_without_filter_that_is_too_short(leeway, before):
 
 def test_chunks_that_the_filter_could_not_make(leeway):
     """As HDF5 stores them where an optional filter fails."""
-    values = wave((50, 40))
+    values = wave((50, 40), special=False)
     write_file(leeway, values.tobytes(), (50, 40), stored_words(F32, (50, 40)), mask=1)
     leeway("decompress", "evil.h5:t", "--region", "10:20,:", "-o", "a.npy")
     assert np.load(leeway.folder / "a.npy").tobytes() == values[10:20].tobytes()
@@ -102,9 +102,9 @@ def test_chunks_that_the_filter_could_not_make(leeway):
 
 def test_the_filter_on_texts(leeway):
     """It never sets itself up for them; decoded bytes would be taken for addresses."""
-    write_file(leeway, stream_of(leeway, np.full((4, 4), 7, "f4")), (4,), stored_words(F32, (4, 4)), kind="text")
+    write_file(leeway, stream_of(leeway, np.full(4, 7, "f4")), (4,), stored_words(F32, (4,)), kind="text")
     with h5py.File(leeway.folder / "evil.h5", "a") as file:
-        file["u"] = wave((8, 9))
+        file["u"] = wave((8, 9), special=False)
     assert "neither integers nor" in leeway.fails(1, "compress", "evil.h5", "--abs", "1", "-o", "b.h5")
 
 
@@ -119,16 +119,16 @@ def classic_header(extent, variables=1):
     for i in range(variables):
         name = f"v{i}".encode()
         out += struct.pack(">Q", len(name)) + pad(name) + struct.pack(">Q", 1) + struct.pack(">Q", 0) + struct.pack(">IQ", 0, 0)
-        out += struct.pack(">I", 6) + struct.pack(">Q", min(extent * 8, 2**63 - 1)) + struct.pack(">Q", 4096)
+        out += struct.pack(">I", 6) + struct.pack(">QQ", extent * 8, 4096 + i * extent * 8)
     return out
 
 
-@pytest.mark.parametrize("extent, variables", [(1 << 40, 1), (1 << 60, 1), (1000, 2), (501, 1)])
-def test_a_classic_file_that_claims_more_than_it_has(leeway, extent, variables):
-    (leeway.folder / "huge.nc").write_bytes(classic_header(extent, variables).ljust(4096, b"\0")[: 4096 if extent > 2000 else None] + bytes(0 if extent > 2000 else -96))
-    for use in [["compress", "huge.nc", "--abs", "1", "-o", "b.nc"], ["inspect", "huge.nc"], ["decompress", "huge.nc:v0", "-o", "a.npy"]]:
-        line = leeway.fails(1, *use, env={"TMPDIR": str(leeway.folder)})
-        assert "too short for the values" in line or "cannot open" in line
+@pytest.mark.parametrize("extent, variables, size", [(1 << 40, 1, 192), (1 << 50, 3, 512), (1000, 2, 12096)])
+def test_a_classic_file_that_claims_more_than_it_has(leeway, extent, variables, size):
+    """192 bytes could fill a disk."""
+    (leeway.folder / "huge.nc").write_bytes(classic_header(extent, variables).ljust(size, b"\0"))
+    for use in [["compress", "huge.nc", "--abs", "1", "-o", "b.nc"], ["inspect", "huge.nc"]]:
+        assert "too short for the values" in leeway.fails(1, *use, env={"TMPDIR": str(leeway.folder)})
 
 
 @pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
@@ -174,8 +174,8 @@ def test_the_folder_of_a_conversion_is_removed(leeway, number):
 def test_control_characters_of_names_are_escaped(leeway):
     evil = "a\x1b]0;owned\x07\x9b31m\nb"
     with h5py.File(leeway.folder / "in.h5", "w") as file:
-        file[evil] = wave((20, 30))
-        file[b"\xff\xfe"] = wave((20, 30))
+        file[evil] = wave((20, 30), special=False)
+        file[b"\xff\xfe"] = wave((20, 30), special=False)
     shown = []
     for use in [["compress", "in.h5", "--abs", "1", "-o", "out.h5"], ["inspect", "out.h5"], ["verify", "out.h5"], ["decompress", "out.h5", "-o", "plain.h5"],
                 ["compress", "in.h5:nothing", "--abs", "1", "-o", "a.lwy"], ["compress", "in.h5", "--abs", "1"],
@@ -188,22 +188,13 @@ def test_control_characters_of_names_are_escaped(leeway):
         assert evil in {entry["variable"] for entry in leeway.json(verb, "out.h5")}
 
 
-def test_the_recipe_of_a_stream_is_escaped(leeway):
-    leeway("sample", "turbulence", "--shape", "10x10", "-o", "f_10x10.f32")
-    leeway("compress", "f_10x10.f32", "--abs", "1", "-o", "a.lwy")
-    stream = (leeway.folder / "a.lwy").read_bytes()
-    (leeway.folder / "b.lwy").write_bytes(stream.replace(b"lorenzo", b"\x1b[31mxx"))
-    done = leeway.run("inspect", "b.lwy")
-    assert b"\x1b" not in done.stdout + done.stderr
-
-
 def test_variables_that_would_share_a_stream(leeway):
     with h5py.File(leeway.folder / "in.h5", "w") as file:
-        file["a/b"] = wave((20, 30))
-        file["a.b"] = 2 * wave((20, 30))
+        file["a/b"] = wave((20, 30), special=False)
+        file["a.b"] = 2 * wave((20, 30), special=False)
     for force in [[], ["--force"]]:
         line = leeway.fails(2, "compress", "in.h5", "--abs", "0.1", *force)
-        assert "'a.b' and 'a/b' would both be written to 'in.a.b.lwy'" in line
+        assert "would both be written to 'in.a.b.lwy'" in line and "'a/b'" in line and "'a.b'" in line
     leeway("compress", "in.h5:a/b", "--abs", "0.1")
     leeway("compress", "in.h5:a.b", "--abs", "0.1", "-o", "other.lwy")
     leeway("verify", "in.a.b.lwy", "--against", "in.h5:a/b")
