@@ -92,17 +92,11 @@ DType dtype_of(const leeway_h5_host& host, hid_t type) {
   return DType(int(first) + std::countr_zero(bytes));
 }
 
-// The chunk extents; axes in excess of what an array may have are joined.
 Shape shape_of(const leeway_h5_host& host, hid_t space) {
   hsize_t extents[H5S_MAX_RANK];
   const int rank = host.Sget_simple_extent_dims(space, extents, nullptr);
   if (rank < 0) throw Error(Errc::unsupported, "the chunk has no simple shape");
-  std::vector<u64> shape(extents, extents + rank);
-  while (shape.size() > kMaxRank) {
-    shape[1] *= shape[0];
-    shape.erase(shape.begin());
-  }
-  return Shape(std::span<const u64>(shape));
+  return joined(std::vector<u64>(extents, extents + rank));
 }
 
 // The fill value that the dataset was given, if any.

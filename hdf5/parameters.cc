@@ -131,6 +131,14 @@ void add_pair(Words& words, u64 bits) {
 
 }  // namespace
 
+Shape joined(std::vector<u64> extents) {
+  while (extents.size() > kMaxRank) {
+    extents[1] *= extents[0];
+    extents.erase(extents.begin());
+  }
+  return Shape(std::span<const u64>(extents));
+}
+
 Parameters parse_words(std::span<const unsigned> words) {
   const DefaultFloatingPoint environment;
   if (words.empty())

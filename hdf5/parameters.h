@@ -39,6 +39,9 @@ struct Parameters {
   Bound bound() const { return abs > 0 ? Bound::abs(abs) : Bound::lossless(); }
 };
 
+// The extents of a chunk; axes in excess of what an array may have are joined.
+Shape joined(std::vector<u64> extents);
+
 // Throws leeway::Error where the words or the text make no sense.
 Parameters parse_words(std::span<const unsigned> words);
 Parameters parse_text(const std::string& text);

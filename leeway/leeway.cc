@@ -89,8 +89,7 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   Header header;
   header.dtype = dtype;
   header.shape = shape;
-  header.chunk = options.chunk.rank() ? options.chunk
-                                      : default_chunk(shape, wanted_chunk(options, *made.codec));
+  header.chunk = chunk_of(options, shape, *made.codec);
   header.bound = options.bound;
   header.recipe = made.recipe;
   // Up to four fill values may be found on either side.

@@ -1,38 +1,41 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The build backend: scikit-build-core, after a look whether the libraries leeway is built with are there."""
 import os
-import pathlib
 import shutil
 import subprocess
 
 from scikit_build_core import build as _build
 from scikit_build_core.build import *  # noqa: F403  the hooks that need no libraries
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-LIBRARIES = ["libzstd", "libdeflate", "liblz4", "libxxhash", "libhwy", "hdf5-serial"]
+# What pkg-config calls a library, and the Debian package that has it.
+LIBRARIES = {"libzstd": "libzstd-dev", "libdeflate": "libdeflate-dev", "liblz4": "liblz4-dev", "libxxhash": "libxxhash-dev",
+             "libhwy": "libhwy-dev", "hdf5": "libhdf5-dev"}
+PROGRAMS = {"pkg-config": "pkg-config", (os.environ.get("CXX") or "c++").split()[0]: "g++"}
 
 
 def _missing():
-    if not shutil.which("pkg-config") or not shutil.which("g++"):
-        return ["pkg-config", "g++"]
-    return [name for name in LIBRARIES if subprocess.run(["pkg-config", "--exists", name]).returncode != 0]
+    missing = {name: package for name, package in PROGRAMS.items() if not shutil.which(name)}
+    if "pkg-config" in missing:
+        return missing  # nobody can be asked for the others
+    return missing | {name: package for name, package in LIBRARIES.items() if not _exists(name) and not _exists(f"{name}-serial")}
 
 
-def _install_libraries():
-    """On Debian as root, what is missing is installed; elsewhere an error says what to install."""
-    missing = _missing()
-    if missing and shutil.which("apt-get") and os.geteuid() == 0:
-        subprocess.run(["bash", ROOT / "scripts/setup.sh", "build"], check=True)
-        missing = _missing()
-    if missing:
-        raise SystemExit(f"leeway needs {', '.join(missing)} to be built. On Debian: sudo scripts/setup.sh build")
+def _exists(name):
+    return subprocess.run(["pkg-config", "--exists", name]).returncode == 0
+
+
+def _check_libraries():
+    """Nothing is installed from here: what is missing is named, with the command that installs it."""
+    if missing := _missing():
+        raise SystemExit(f"leeway needs {', '.join(missing)} to be built. On Debian and Ubuntu: "
+                         f"sudo apt-get install {' '.join(missing.values())}")
 
 
 def build_wheel(*args, **kwargs):
-    _install_libraries()
+    _check_libraries()
     return _build.build_wheel(*args, **kwargs)
 
 
 def build_editable(*args, **kwargs):
-    _install_libraries()
+    _check_libraries()
     return _build.build_editable(*args, **kwargs)

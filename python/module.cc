@@ -44,6 +44,7 @@ DType dtype_of(const nb::dlpack::dtype& type) {
 template <class Byte, class A>
 BasicView<Byte> view_of_array(const A& array, const std::string& as) {
   if (array.ndim() > kMaxRank) fail_argument("an array may have at most 8 axes");
+  if (as == "bf16" && array.itemsize() != 2) fail_argument("a bf16 number has 2 bytes");
   std::array<u64, kMaxRank> extents{};
   Strides strides{};
   const auto bytes = std::ptrdiff_t(array.itemsize());
@@ -56,6 +57,26 @@ BasicView<Byte> view_of_array(const A& array, const std::string& as) {
   return {data, dtype, Shape(std::span<const u64>(extents.data(), array.ndim())), strides};
 }
 
+// Python's integers have a sign.
+std::vector<u64> numbers_of(const std::vector<i64>& numbers, const char* what) {
+  for (const i64 number : numbers)
+    if (number < 0)
+      fail_argument(std::string(what) + " cannot be negative: " + std::to_string(number));
+  return {numbers.begin(), numbers.end()};
+}
+
+Shape shape_of(const std::vector<i64>& extents, const char* what) {
+  return Shape(std::span<const u64>(numbers_of(extents, what)));
+}
+
+Box box_of(const std::vector<i64>& first, const Shape& shape) {
+  if (first.size() != shape.rank())
+    fail_argument("the first index of a region does not have as many axes as the region");
+  Box box{{}, shape};
+  std::ranges::copy(numbers_of(first, "the first index of a region"), box.first.begin());
+  return box;
+}
+
 using Limits = std::vector<std::pair<std::string, double>>;
 
 Bound bound_of(const Limits& limits) {
@@ -64,32 +85,32 @@ Bound bound_of(const Limits& limits) {
   return bound;
 }
 
-Execution execution_of(unsigned threads) {
+Execution execution_of(i64 threads) {
+  constexpr i64 kMost = 65536;
+  if (threads < 0 || threads > kMost)
+    fail_argument("the number of threads is from 1 to 65536, not " + std::to_string(threads));
   Execution execution;
-  execution.threads = threads;
+  execution.threads = unsigned(threads);
   return execution;
 }
 
 // First index, extents, bound.
-using Regions = std::vector<std::tuple<std::vector<u64>, std::vector<u64>, double>>;
+using Regions = std::vector<std::tuple<std::vector<i64>, std::vector<i64>, double>>;
 
 nb::bytes compress_array(const InArray& array, const std::string& as, const Limits& limits,
                          const std::string& recipe, const std::vector<double>& fills,
-                         bool detect_fills, const std::vector<u64>& chunk, unsigned threads,
+                         bool detect_fills, const std::vector<i64>& chunk, i64 threads,
                          const Regions& regions, const std::optional<InArray>& bounds,
                          bool is_chunk) {
   CompressOptions options;
-  for (const auto& [first, extents, bound] : regions) {
-    RegionBound region{{{}, Shape(std::span<const u64>(extents))}, bound};
-    std::ranges::copy(first, region.box.first.begin());
-    options.regions.push_back(region);
-  }
+  for (const auto& [first, extents, bound] : regions)
+    options.regions.push_back({box_of(first, shape_of(extents, "an extent of a region")), bound});
   if (bounds) options.bounds = view_of_array<const std::byte>(*bounds, "");
   options.bound = bound_of(limits);
   options.recipe = recipe;
   options.fills = fills;
   options.detect_fills = detect_fills;
-  options.chunk = Shape(std::span<const u64>(chunk));
+  options.chunk = shape_of(chunk, "an extent of a chunk");
   options.execution = execution_of(threads);
   const View view = view_of_array<const std::byte>(array, as);
   // As long as any stream of this array may be, and then cut: memory that is not touched costs
@@ -154,26 +175,25 @@ class Stream {
   nb::tuple shape() const { return tuple_of(reader_.header().shape); }
   u64 bytes_read() const { return source_->touched(); }
 
-  nb::tuple preview_shape(unsigned level) const {
-    return tuple_of(leeway::preview_shape(reader_.header(), level));
+  nb::tuple preview_shape(i64 level) const {
+    return tuple_of(leeway::preview_shape(reader_.header(), checked_level(level)));
   }
-  void preview(unsigned level, const OutArray& out, const std::string& as, unsigned threads) const {
+  void preview(i64 level, const OutArray& out, const std::string& as, i64 threads) const {
     const MutableView view = view_of_array<std::byte>(out, as);
     DecompressOptions options;
     options.execution = execution_of(threads);
     const nb::gil_scoped_release release;
-    preview_into(reader_, level, view, options);
+    preview_into(reader_, checked_level(level), view, options);
   }
 
-  void read(const std::vector<u64>& first, const OutArray& out, const std::string& as,
-            unsigned threads) const {
+  void read(const std::vector<i64>& first, const OutArray& out, const std::string& as,
+            i64 threads) const {
     const MutableView view = view_of_array<std::byte>(out, as);
-    Index index{};
-    std::ranges::copy(first, index.begin());
+    const Box box = box_of(first, view.shape);
     DecompressOptions options;
     options.execution = execution_of(threads);
     const nb::gil_scoped_release release;
-    decompress_into(reader_, index, view, options);
+    decompress_into(reader_, box.first, view, options);
   }
 
   nb::dict info() const {
@@ -203,6 +223,11 @@ class Stream {
   }
 
  private:
+  // The highest one that makes a difference is far below.
+  static unsigned checked_level(i64 level) {
+    if (level < 0) fail_argument("a level is 0 or more, not " + std::to_string(level));
+    return unsigned(std::min<i64>(level, 64));
+  }
   static nb::tuple tuple_of(const Shape& shape) {
     nb::list list;
     for (const u64 extent : shape.extents()) list.append(extent);
@@ -242,7 +267,7 @@ nb::dict compare_arrays(const InArray& original, const InArray& other, const std
 }
 
 nb::list advise_array(const InArray& array, const std::string& as, const Limits& limits,
-                      const std::vector<std::string>& recipes, unsigned threads) {
+                      const std::vector<std::string>& recipes, i64 threads) {
   CompressOptions options;
   options.bound = bound_of(limits);
   options.execution = execution_of(threads);

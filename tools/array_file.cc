@@ -8,10 +8,10 @@
 
 #include <cerrno>
 #include <cstring>
-#include <charconv>
 
 #include "leeway/core/byte_order.h"
 #include "tools/h5.h"
+#include "tools/npy.h"
 
 namespace leeway::cli {
 namespace {
@@ -20,69 +20,6 @@ namespace {
 
 std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-constexpr std::string_view kNpyMagic = "\x93NUMPY";
-
-struct NpyHeader {
-  DType dtype;
-  Shape shape;
-  bool fortran_order = false, big_endian = false;
-  size_t bytes = 0;  // of the header
-};
-
-DType dtype_of_npy(const std::string& kind, const std::optional<DType>& wanted) {
-  for (u8 id = 1; is_dtype(id); ++id) {
-    const std::string name(name_of(DType(id)));  // f32 -> f4
-    if (DType(id) != DType::bf16 && kind == name[0] + std::to_string(size_of(DType(id))))
-      return DType(id);
-  }
-  if (kind == "V2" && wanted == DType::bf16) return DType::bf16;
-  throw Error(Errc::unsupported, "the .npy file holds the type '" + kind +
-                                     "', which leeway does not compress" +
-                                     (kind == "V2" ? "; if it is bfloat16, say --dtype bf16" : ""));
-}
-
-// What stands between the first `open` and `close` behind a key; nothing if they are not there.
-std::string_view between(std::string_view text, std::string_view key, char open, char close) {
-  const size_t at = text.find(key);
-  if (at == text.npos) return {};
-  const size_t begin = text.find(open, at + key.size()), end = text.find(close, begin + 1);
-  if (begin == text.npos || end == text.npos) return {};
-  return text.substr(begin + 1, end - begin - 1);
-}
-
-NpyHeader parse_npy(std::span<const std::byte> file, const std::optional<DType>& wanted) {
-  const std::string_view text = as_text(file);
-  if (text.size() < 12) fail_io("the .npy file ends within its header");
-  const auto byte = [&](size_t i) { return size_t(u8(text[i])); };
-  const bool is_long = byte(6) >= 2;
-  const size_t start = is_long ? 12 : 10;
-  const size_t length = byte(8) | byte(9) << 8 | (is_long ? byte(10) << 16 | byte(11) << 24 : 0);
-  if (length > text.size() - start) fail_io("the .npy file ends within its header");
-  const std::string_view dict = text.substr(start, length);
-  // "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }"
-  const std::string_view type = between(dict, "'descr':", '\'', '\''),
-                         order = between(dict, "'fortran_order':", ' ', ','),
-                         extents = between(dict, "'shape':", '(', ')');
-  if (type.size() < 3 || (order != "True" && order != "False") ||
-      dict.find("'shape':") == dict.npos)
-    throw Error(Errc::unsupported,
-                "the .npy header is not understood (structured types are not supported)");
-  NpyHeader header;
-  header.dtype = dtype_of_npy(std::string(type.substr(1)), wanted);
-  header.big_endian = type[0] == '>';
-  header.fortran_order = order == "True";
-  header.bytes = start + length;
-  std::vector<u64> shape;
-  for (const char* from = extents.data(); from < extents.data() + extents.size();) {
-    u64 extent = 0;
-    const auto [next, error] = std::from_chars(from, extents.data() + extents.size(), extent);
-    if (error == std::errc()) shape.push_back(extent);
-    from = std::max(next, from + 1);
-  }
-  header.shape = Shape(std::span<const u64>(shape));
-  return header;
 }
 
 void check_size(const std::string& path, size_t bytes, DType dtype, const Shape& shape) {
@@ -94,7 +31,7 @@ void check_size(const std::string& path, size_t bytes, DType dtype, const Shape&
 
 ArrayFile open_npy(const std::string& path, std::shared_ptr<MappedFile> file,
                    const std::optional<DType>& wanted) {
-  const NpyHeader header = parse_npy(file->bytes(), wanted);
+  const NpyHeader header = parse_npy(as_text(file->bytes()), wanted);
   const auto values = file->bytes().subspan(header.bytes);
   const u64 expected = header.shape.size() * size_of(header.dtype);
   if (values.size() != expected)
@@ -136,7 +73,7 @@ ArrayFile open_variable(const h5::Address& address) {
 
 }  // namespace
 
-MappedFile::MappedFile(const std::string& path) {
+MappedFile::MappedFile(const std::string& path) : path_(path) {
   if (path == "-") {
     std::byte block[65536];
     for (ssize_t got; (got = ::read(STDIN_FILENO, block, sizeof block)) != 0;) {
@@ -148,34 +85,46 @@ MappedFile::MappedFile(const std::string& path) {
     size_ = read_.size();
     return;
   }
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat status {};
-  if (file < 0 || ::fstat(file, &status) != 0)
-    fail_io("cannot open '" + path + "': " + std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) {
-    ::close(file);
-    fail_io("'" + path + "' is " +
-            (S_ISDIR(status.st_mode) ? "a directory" : "not a regular file"));
+  file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file_ < 0) fail_io("cannot open '" + path + "': " + std::strerror(errno));
+  try {
+    map();
+  } catch (...) {
+    ::close(file_);
+    throw;
   }
-  size_ = size_t(status.st_size);
-  if (size_ > 0) {
-    void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
-    if (mapped == MAP_FAILED) {
-      ::close(file);
-      fail_io("cannot map '" + path + "': " + std::strerror(errno));
-    }
-    data_ = static_cast<const std::byte*>(mapped);
-    mapped_ = true;
-  }
-  ::close(file);
+}
+
+void MappedFile::map() {
+  if (::fstat(file_, &status_) != 0)
+    fail_io("cannot open '" + path_ + "': " + std::strerror(errno));
+  if (!S_ISREG(status_.st_mode))
+    fail_io("'" + path_ + "' is " +
+            (S_ISDIR(status_.st_mode) ? "a directory" : "not a regular file"));
+  size_ = size_t(status_.st_size);
+  if (size_ == 0) return;
+  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file_, 0);
+  if (mapped == MAP_FAILED) fail_io("cannot map '" + path_ + "': " + std::strerror(errno));
+  data_ = static_cast<const std::byte*>(mapped);
+  noted_.emplace(path_, mapped, size_);
 }
 
 MappedFile::~MappedFile() {
-  if (mapped_) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (noted_) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (file_ >= 0) ::close(file_);
+}
+
+void MappedFile::check_unchanged() const {
+  struct stat now {};
+  if (file_ < 0) return;
+  if (::fstat(file_, &now) != 0 || now.st_size != status_.st_size ||
+      now.st_mtim.tv_sec != status_.st_mtim.tv_sec ||
+      now.st_mtim.tv_nsec != status_.st_mtim.tv_nsec)
+    fail_io("'" + path_ + "' was changed while it was read");
 }
 
 void MappedFile::let_go() {
-  if (mapped_ && ++calls_ % 8 == 0) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+  if (noted_ && ++calls_ % 8 == 0) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
 }
 
 NameInfo read_name(const std::string& path) {
@@ -219,25 +168,6 @@ ArrayFile open_array(const std::string& path, const ArrayOptions& options) {
     fail_argument("the shape of " + what + " is not known: give --shape, e.g. --shape 100x500x500");
   check_size(path, file->bytes().size(), *dtype, *shape);
   return {View(file->bytes().data(), *dtype, *shape), file, nullptr};
-}
-
-std::string npy_header(DType dtype, const Shape& shape) {
-  std::string extents;
-  for (const u64 extent : shape.extents()) extents += std::to_string(extent) + ", ";
-  if (shape.rank() > 1)
-    extents.resize(extents.size() - 2);
-  else if (shape.rank() == 1)
-    extents.resize(extents.size() - 1);
-  const size_t width = size_of(dtype);
-  const std::string type =
-      dtype == DType::bf16 ? "V2" : std::string(1, name_of(dtype)[0]) + std::to_string(width);
-  std::string dict = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
-                                 width == 1 ? '|' : '<', type, extents);
-  dict.resize((dict.size() + 10) / 64 * 64 + 64 - 10 - 1, ' ');
-  dict += '\n';
-  std::string header(kNpyMagic);
-  header += {'\x01', '\x00', char(dict.size() & 0xff), char(dict.size() >> 8)};
-  return header + dict;
 }
 
 }  // namespace leeway::cli

@@ -3,12 +3,16 @@
 // netCDF file (file.nc:t), or standard input.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "leeway/leeway.hpp"
 #include "tools/cli.h"
+#include "tools/signals.h"
 
 namespace leeway::cli {
 
@@ -22,11 +26,18 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   // To be called now and then: what was read need not stay in memory.
   void let_go();
+  // To be called when all is read: throws if the file is no longer what it was at the beginning.
+  void check_unchanged() const;
 
  private:
+  void map();
+
+  std::string path_;
+  int file_ = -1;  // none: standard input
+  struct stat status_ {};
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
-  bool mapped_ = false;
+  std::optional<Mapped> noted_;  // while it is mapped
   std::atomic<unsigned> calls_ = 0;
   std::vector<std::byte> read_;
 };
@@ -47,8 +58,5 @@ struct NameInfo {
   std::optional<DType> dtype;
 };
 NameInfo read_name(const std::string& path);
-
-// The header of a .npy file for an array in C order.
-std::string npy_header(DType dtype, const Shape& shape);
 
 }  // namespace leeway::cli

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "tools/h5.h"
 
@@ -41,6 +42,38 @@ void copy_attributes(int from, int from_variable, int to, int to_variable) {
       continue;
     }
     check(nc_copy_att(from, from_variable, name, to, to_variable), "cannot copy an attribute");
+  }
+}
+
+// The bytes of a variable, or more than `most` if they are more.
+u64 bytes_of(int file, int variable, u64 most) {
+  int rank = 0, axes[NC_MAX_VAR_DIMS];
+  nc_type type = 0;
+  check(nc_inq_var(file, variable, nullptr, &type, &rank, axes, nullptr), "cannot read a variable");
+  size_t width = 0;
+  check(nc_inq_type(file, type, nullptr, &width), "cannot read a variable");
+  u64 bytes = width;
+  bool is_empty = false, is_more = false;
+  for (int axis = 0; axis < rank; ++axis) {
+    size_t extent = 0;
+    check(nc_inq_dimlen(file, axes[axis], &extent), "cannot read a dimension");
+    is_empty |= extent == 0;
+    is_more |= extent > 0 && bytes > most / extent;
+    bytes = is_more ? most : bytes * std::max<u64>(extent, 1);
+  }
+  return is_empty ? 0 : is_more ? most + 1 : bytes;
+}
+
+// netCDF makes up zeros for values that are behind the end of a file: a small one could claim to
+// hold more than any disk.
+void check_length(int file, const std::string& path,
+                  const std::vector<std::pair<int, int>>& pairs) {
+  const u64 length = std::filesystem::file_size(path);
+  u64 claimed = 0;
+  for (const auto& [variable, made] : pairs) {
+    claimed += bytes_of(file, variable, length);
+    if (claimed > length)
+      throw Error(Errc::io, "'" + path + "' is too short for the values that its header names");
   }
 }
 
@@ -106,6 +139,7 @@ void convert_classic(const std::string& from_path, const std::string& to_path,
     if (nc_inq_varid(from.id, name.c_str(), &found) != NC_NOERR)
       fail_argument("'" + from_path + "' has no variable '" + name + "'; there are " + known);
   }
+  check_length(from.id, from_path, pairs);
   check(nc_enddef(to.id), "cannot write '" + to_path + "'");
   for (const auto& [source, target] : pairs) copy_values(from.id, to.id, source, target);
   check(nc_close(std::exchange(to.id, -1)), "cannot write '" + to_path + "'");

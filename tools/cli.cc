@@ -169,6 +169,30 @@ unsigned available_cores() {
   return 1;
 }
 
+// Standard error may be full or closed: then there is nobody to tell.
+void complain(const std::string& message) {
+  std::fputs(("leeway: " + printable(message) + "\n").c_str(), stderr);
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const u8 c = u8(text[i]), next = i + 1 < text.size() ? u8(text[i + 1]) : 0;
+    const bool is_upper_control = c == 0xc2 && next >= 0x80 && next < 0xa0;  // in UTF-8
+    if (c >= 0x20 && c != 0x7f && !is_upper_control) {
+      result += text[i];
+      continue;
+    }
+    result += fmt::format("\\x{:02x}", is_upper_control ? next : c);
+    i += is_upper_control;
+  }
+  return result;
+}
+
+void print(const Json& json, std::FILE* to) {
+  fmt::print(to, "{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
 std::string readable_bytes(u64 bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
   double value = double(bytes);
@@ -226,7 +250,8 @@ double seconds_now() {
 void Report::print() const {
   size_t width = 0;
   for (const auto& [name, value] : lines_) width = std::max(width, name.size());
-  for (const auto& [name, value] : lines_) fmt::print("{:<{}}  {}\n", name, width, value);
+  for (const auto& [name, value] : lines_)
+    fmt::print("{:<{}}  {}\n", printable(name), width, printable(value));
 }
 
 }  // namespace leeway::cli

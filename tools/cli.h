@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "leeway/leeway.hpp"
@@ -68,6 +69,13 @@ Shape parse_shape(const std::string& text);  // "100x500x500" or "100,500,500"
 DType parse_dtype(const std::string& text);
 u64 parse_bytes(const std::string& text);  // "512M", "2G"
 unsigned available_cores();
+
+// A line on standard error, behind the name of the tool.
+void complain(const std::string& message);
+// A text, perhaps from a file, for a terminal: control characters are written \x1b.
+std::string printable(std::string_view text);
+// What is not UTF-8 is replaced.
+void print(const Json& json, std::FILE* to = stdout);
 
 std::string readable_bytes(u64 bytes);  // "4.2 MB"
 std::string number(double value);       // shortest text that reads back the same

@@ -52,9 +52,11 @@ struct Compress {
     if (in.file) options.execution.pause = [&] { in.file->let_go(); };
     const CompressReport report =
         compress(in.view, options, [&](ByteView part) { out.write(part); });
+    if (in.file) in.file->check_unchanged();
+    if (point_bounds && point_bounds->file) point_bounds->file->check_unchanged();
     out.commit();
     if (const std::string complaint = size_complaint(report, options.bound); !complaint.empty())
-      fmt::print(stderr, "leeway: {}\n", complaint);
+      complain(complaint);
     if (json)
       print_json(report, options, in, seconds_now() - start, out.can_map() ? stdout : stderr);
     else if (!work.quiet)

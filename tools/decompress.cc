@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/array_file.h"
 #include "tools/cli.h"
+#include "tools/npy.h"
 #include "tools/output_file.h"
 #include "tools/region.h"
 #include "tools/variables.h"
@@ -57,9 +58,9 @@ struct Decompress {
     }
     out.commit();
     if (report.damaged_chunks > 0)
-      fmt::print(stderr, "leeway: {} of {} chunks are lost; {} values are {}\n",
-                 report.damaged_chunks, stream.chunks(), report.damaged_values,
-                 is_float(header.dtype) ? "NaN" : "0");
+      complain(fmt::format("{} of {} chunks are lost; {} values are {}", report.damaged_chunks,
+                           stream.chunks(), report.damaged_values,
+                           is_float(header.dtype) ? "NaN" : "0"));
     if (json) {
       print_json(region, header, report, *source, seconds_now() - start,
                  out.can_map() ? stdout : stderr);

@@ -74,7 +74,7 @@ void add_doctor(CLI::App& verb) {
     result["hdf5"] = examine_hdf5();
     result["healthy"] = healthy;
     if (*json) {
-      fmt::print("{}\n", result.dump(2));
+      print(result);
     } else {
       Report report;
       report.add("leeway", fmt::format("{}, format version {}", version(), kFormatVersion));

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <hdf5.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,9 +16,12 @@
 
 #include "leeway/hdf5.h"
 #include "tools/doctor.h"
+#include "tools/signals.h"
 
 namespace leeway::cli {
 namespace {
+
+constexpr int kPatience = 10000;  // milliseconds for a library to be loaded
 
 // Places where Debian, Python wheels and conda put HDF5. Each library is listed once.
 std::vector<std::string> hdf5_libraries() {
@@ -38,8 +43,9 @@ std::vector<std::string> hdf5_libraries() {
         const bool is_core = path.find("_hl") == path.npos && path.find("hl_") == path.npos &&
                              path.find("_cpp") == path.npos && path.find("fortran") == path.npos &&
                              path.find("_tools") == path.npos && path.find("hl-") == path.npos;
-        if (is_core && seen.insert(std::filesystem::canonical(path).string()).second)
-          found.push_back(path);
+        std::error_code is_broken;
+        const auto real = std::filesystem::canonical(path, is_broken);
+        if (is_core && !is_broken && seen.insert(real.string()).second) found.push_back(path);
       }
     ::globfree(&matches);
   }
@@ -47,13 +53,14 @@ std::vector<std::string> hdf5_libraries() {
 }
 
 // What a process that loads this library finds: in a child, because a foreign library may do
-// anything.
+// anything, and not for ever.
 std::string try_library(const std::string& path, std::string& version) {
   int ends[2];
   if (::pipe(ends) != 0) return "cannot be tried";
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
+    restore_signals();
     ::close(ends[0]);
     ::close(STDERR_FILENO);
     char answer[64] = "cannot be loaded";
@@ -73,9 +80,15 @@ std::string try_library(const std::string& path, std::string& version) {
   }
   ::close(ends[1]);
   char answer[64] = "";
-  const ssize_t got = child > 0 ? ::read(ends[0], answer, sizeof answer - 1) : 0;
+  pollfd answered{ends[0], POLLIN, 0};
+  const bool in_time = child > 0 && ::poll(&answered, 1, kPatience) > 0;
+  const ssize_t got = in_time ? ::read(ends[0], answer, sizeof answer - 1) : 0;
   ::close(ends[0]);
-  if (child > 0) ::waitpid(child, nullptr, 0);
+  if (child > 0) {
+    ::kill(child, SIGKILL);  // it has nothing more to say
+    ::waitpid(child, nullptr, 0);
+  }
+  if (child > 0 && !in_time) return "it does not come back when it is loaded";
   if (got <= 0) return "it crashes when it is loaded";
   const std::string text = answer;
   const size_t space = text.find(' ');

@@ -111,6 +111,61 @@ struct Selection {
   }
 };
 
+// What happens to the chunks of a dataset when they are read.
+struct Pipeline {
+  std::vector<u64> chunk;                  // extents
+  std::optional<hdf5::Parameters> leeway;  // if it is among the filters
+  bool keeps_size = true;                  // whether what leeway returns is what HDF5 gets
+  unsigned all = 0;                        // the mask of a chunk that no filter was applied to
+
+  explicit Pipeline(hid_t dataset) {
+    const Handle dcpl(H5Dget_create_plist(dataset), H5Pclose);
+    if (H5Pget_layout(dcpl) != H5D_CHUNKED) return;
+    hsize_t extents[H5S_MAX_RANK];
+    const int rank = H5Pget_chunk(dcpl, H5S_MAX_RANK, extents), filters = H5Pget_nfilters(dcpl);
+    chunk.assign(extents, extents + std::max(rank, 0));
+    for (int i = 0; i < filters; ++i) {
+      unsigned words[64], flags = 0, config = 0;
+      size_t count = 64;
+      const H5Z_filter_t id =
+          H5Pget_filter2(dcpl, unsigned(i), &flags, &count, words, 0, nullptr, &config);
+      all |= 1u << i;
+      if (leeway) continue;
+      if (id == LEEWAY_H5Z_ID)
+        leeway = hdf5::parse_words({words, std::min<size_t>(count, 64)});
+      else if (id != H5Z_FILTER_SHUFFLE)
+        keeps_size = false;
+    }
+    keeps_size |= !leeway;
+  }
+};
+
+// Refuses chunks that were stored without any filter and are shorter than a chunk: HDF5 would read
+// on behind them.
+void check_unfiltered_chunks(hid_t dataset, const std::string& name, const Box& part) {
+  const Pipeline pipeline(dataset);
+  const Handle type(H5Dget_type(dataset), H5Tclose);
+  const u64 bytes = Shape(std::span<const u64>(pipeline.chunk)).size() * H5Tget_size(type);
+  std::array<u64, kMaxRank> counts{};
+  for (size_t axis = 0; axis < part.shape.rank(); ++axis)
+    counts[axis] = (part.first[axis] + part.shape[axis] - 1) / pipeline.chunk[axis] -
+                   part.first[axis] / pipeline.chunk[axis] + 1;
+  for_each_outer(
+      Shape(std::span<const u64>(counts).first(part.shape.rank())), 0, [&](const Index& index) {
+        hsize_t first[kMaxRank] = {}, stored = 0;
+        for (size_t axis = 0; axis < part.shape.rank(); ++axis)
+          first[axis] =
+              (part.first[axis] / pipeline.chunk[axis] + index[axis]) * pipeline.chunk[axis];
+        unsigned mask = 0;
+        haddr_t address = HADDR_UNDEF;
+        if (H5Dget_chunk_info_by_coord(dataset, first, &mask, &address, &stored) < 0 ||
+            address == HADDR_UNDEF)
+          return;
+        if ((mask & pipeline.all) == pipeline.all && stored != bytes)
+          throw Error(Errc::corrupt, "a chunk of '" + name + "' does not have the size of a chunk");
+      });
+}
+
 // A new scalar attribute, in the place of an old one.
 Handle make_attribute(hid_t object, const std::string& name, hid_t type) {
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
@@ -142,6 +197,20 @@ hid_t checked(hid_t id, const std::string& what) {
   throw Error(Errc::io, what + (words.empty() ? "" : ": " + words));
 }
 
+std::optional<hdf5::Parameters> filter_of(hid_t dataset, const std::string& name) {
+  const Pipeline pipeline(dataset);
+  if (!pipeline.leeway) return std::nullopt;
+  const Handle type(H5Dget_type(dataset), H5Tclose);
+  const hdf5::Parameters& parameters = *pipeline.leeway;
+  if (!pipeline.keeps_size || !parameters.chunk ||
+      !(parameters.chunk->shape == hdf5::joined(pipeline.chunk)) ||
+      parameters.chunk->dtype != dtype_of(type, name))
+    throw Error(Errc::corrupt, "the filter of '" + name +
+                                   "' was set up for chunks of another type or shape: the file is "
+                                   "damaged, or it was made to do harm");
+  return parameters;
+}
+
 bool is_container(const std::string& path) {
   return first_bytes(path) == "\x89HDF\r\n\x1a\n" || is_classic(path);
 }
@@ -169,6 +238,7 @@ Variable::Variable(hid_t file, const std::string& name)
   const Handle type(H5Dget_type(dataset_), H5Tclose);
   dtype_ = dtype_of(type, name);
   shape_ = shape_of(dataset_, name);
+  filter_ = filter_of(dataset_, name);
 }
 
 bool Variable::is_floating() const { return dtype_ == DType::f32 || dtype_ == DType::f64; }
@@ -209,6 +279,7 @@ double Variable::unit() const {
 Array Variable::read(const Box& part) const {
   Array array(dtype_, part.shape);
   if (array.bytes() == 0) return array;
+  if (filter_) check_unfiltered_chunks(dataset_, name_, part);
   const Selection selected(dataset_, part);
   checked(H5Dread(dataset_, memory_type(dtype_), selected.memory, selected.file, H5P_DEFAULT,
                   array.view().data),
@@ -243,34 +314,27 @@ std::optional<Shape> Variable::chunk() const {
   return Shape(std::span<const u64>(std::vector<u64>(extents, extents + rank)));
 }
 
-std::optional<hdf5::Parameters> Variable::filter() const {
-  const Handle dcpl(H5Dget_create_plist(dataset_), H5Pclose);
-  unsigned words[64], flags = 0;
-  size_t count = 64;
-  if (H5Pget_filter_by_id2(dcpl, LEEWAY_H5Z_ID, &flags, &count, words, 0, nullptr, nullptr) < 0) {
-    H5Eclear2(H5E_DEFAULT);
-    return std::nullopt;
-  }
-  return hdf5::parse_words({words, std::min<size_t>(count, 64)});
-}
+TemporaryFile::TemporaryFile()
+    : folder_([this] {
+        path_ = (std::filesystem::temp_directory_path() / "leewayXXXXXX").string();
+        if (!::mkdtemp(path_.data()))
+          throw Error(Errc::io,
+                      std::string("cannot make a temporary folder: ") + std::strerror(errno));
+        return path_;
+      }),
+      file_([this] { return path_ += "/converted.nc"; }) {}
 
-TemporaryFolder::TemporaryFolder() {
-  path_ = (std::filesystem::temp_directory_path() / "leewayXXXXXX").string();
-  if (!::mkdtemp(path_.data()))
-    throw Error(Errc::io, std::string("cannot make a temporary folder: ") + std::strerror(errno));
-}
-
-TemporaryFolder::~TemporaryFolder() {
+TemporaryFile::~TemporaryFile() {
   std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  std::filesystem::remove_all(std::filesystem::path(path_).parent_path(), ignored);
 }
 
 File::File(const std::string& path, const std::vector<std::string>& names) : path_(path) {
   prepare();
   std::string real = path;
   if (is_classic(path)) {
-    temporary_ = std::make_unique<TemporaryFolder>();
-    real = temporary_->path() + "/converted.nc";
+    temporary_ = std::make_unique<TemporaryFile>();
+    real = temporary_->path();
     convert_classic(path, real, names);
   }
   file_ = Handle(checked(H5Fopen(real.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT),
@@ -279,22 +343,28 @@ File::File(const std::string& path, const std::vector<std::string>& names) : pat
 }
 
 std::vector<std::string> File::arrays() const {
-  std::vector<std::string> names;
+  struct Found {
+    std::vector<std::string> names;
+    std::exception_ptr failure;
+  } found;
   const auto visit = [](hid_t object, const char* name, const H5O_info_t* info,
                         void* to) -> herr_t {
+    Found& found = *static_cast<Found*>(to);
     if (info->type != H5O_TYPE_DATASET) return 0;
     try {
       const Variable variable(object, name);
-      if (variable.shape().rank() > 0 && !variable.is_bare_dimension())
-        static_cast<std::vector<std::string>*>(to)->push_back(name);
-    } catch (const Error&) {
-      // Strings, compounds: not ours.
+      if (variable.shape().rank() > 0 && !variable.is_bare_dimension()) found.names.push_back(name);
+    } catch (const Error& error) {
+      if (error.code() == Errc::unsupported) return 0;  // strings, compounds: not ours
+      found.failure = std::current_exception();
+      return -1;
     }
     return 0;
   };
-  checked(H5Ovisit(file_, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &names),
-          "cannot list '" + path_ + "'");
-  return names;
+  const herr_t status = H5Ovisit(file_, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &found);
+  if (found.failure) std::rethrow_exception(found.failure);
+  checked(status, "cannot list '" + path_ + "'");
+  return found.names;
 }
 
 std::string File::list() const {
@@ -315,7 +385,9 @@ Stored inspect_stored(const Variable& variable) {
   Stored stored;
   const hid_t dataset = variable.id();
   const Handle space(H5Dget_space(dataset), H5Sclose);
-  hsize_t count = 0;
+  const Handle file(H5Iget_file_id(dataset), H5Fclose);
+  hsize_t count = 0, file_bytes = 0;
+  checked(H5Fget_filesize(file, &file_bytes), "cannot see how long the file is");
   checked(H5Dget_num_chunks(dataset, space, &count), "cannot list chunks");
   for (hsize_t i = 0; i < count; ++i) {
     hsize_t first[H5S_MAX_RANK], bytes = 0;
@@ -323,6 +395,7 @@ Stored inspect_stored(const Variable& variable) {
     haddr_t address = 0;
     checked(H5Dget_chunk_info(dataset, space, i, first, &mask, &address, &bytes),
             "cannot find a chunk");
+    if (bytes > file_bytes) throw Error(Errc::corrupt, "a chunk is larger than its file");
     Bytes stream(bytes);
     u32 skipped = 0;
     checked(H5Dread_chunk(dataset, H5P_DEFAULT, first, &skipped, stream.data()),

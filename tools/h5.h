@@ -14,6 +14,7 @@
 
 #include "hdf5/parameters.h"
 #include "leeway/leeway.hpp"
+#include "tools/signals.h"
 
 namespace leeway::cli::h5 {
 
@@ -77,27 +78,33 @@ class Variable {
   // Calls f for parts along the first axis of about 128 MB, whole multiples of `thickness`.
   void for_each_part(u64 thickness, const std::function<void(const Box&, const Array&)>& f) const;
   std::optional<Shape> chunk() const;
-  // The parameters of leeway's filter, if it was applied.
-  std::optional<hdf5::Parameters> filter() const;
+  // The parameters of leeway's filter, if it was applied. They fit the chunks.
+  const std::optional<hdf5::Parameters>& filter() const { return filter_; }
 
  private:
   std::string name_;
   Handle dataset_;
   DType dtype_;
   Shape shape_;
+  std::optional<hdf5::Parameters> filter_;
 };
 
-// A folder that is removed at the end of its life, with what is in it.
-class TemporaryFolder {
+// The parameters of leeway's filter, if a dataset has it. Throws if they do not fit the chunks of
+// the dataset: HDF5 believes a filter and would read on behind what it has decoded.
+std::optional<hdf5::Parameters> filter_of(hid_t dataset, const std::string& name);
+
+// The path of a file in a folder of its own. Both are removed at the end of its life.
+class TemporaryFile {
  public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  TemporaryFile();
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
   const std::string& path() const { return path_; }
 
  private:
   std::string path_;
+  Unfinished folder_, file_;
 };
 
 class File {
@@ -112,7 +119,7 @@ class File {
 
  private:
   std::string path_;
-  std::unique_ptr<TemporaryFolder> temporary_;
+  std::unique_ptr<TemporaryFile> temporary_;
   Handle file_;  // closed before the folder goes
 };
 

@@ -154,6 +154,8 @@ class Copy {
     const Handle source(H5Oopen(from, name, H5P_DEFAULT), H5Oclose);
     if (H5Iget_type(source) != H5I_DATASET) return false;
     const Handle type(H5Dget_type(source), H5Tclose), space(H5Dget_space(source), H5Sclose);
+    const H5T_class_t kind = H5Tget_class(type);
+    if (kind != H5T_INTEGER && kind != H5T_FLOAT) filter_of(source, name);  // refuses leeway's
     if (H5Tis_variable_str(type) <= 0) return false;
     const Handle dcpl(H5Dget_create_plist(source), H5Pclose);
     const Handle target(H5Dcreate2(to, name, type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT),
@@ -187,7 +189,8 @@ class Copy {
     const Handle old(H5Dget_create_plist(source.id()), H5Pclose), dcpl(H5Pcopy(old), H5Pclose);
     H5Premove_filter(dcpl, H5Z_FILTER_ALL);
     const std::vector<hsize_t> chunk(plan.chunk.extents().begin(), plan.chunk.extents().end());
-    H5Pset_chunk(dcpl, int(chunk.size()), chunk.data());
+    checked(H5Pset_chunk(dcpl, int(chunk.size()), chunk.data()),
+            "cannot cut '" + source.name() + "' into chunks of " + to_string(plan.chunk));
     if (plan.parameters) {
       const hdf5::Words words = hdf5::given_words(*plan.parameters);
       checked(H5Pset_filter(dcpl, LEEWAY_H5Z_ID, H5Z_FLAG_MANDATORY, words.size(), words.data()),

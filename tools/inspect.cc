@@ -52,7 +52,7 @@ void print_chunks(const StreamReader& stream, bool as_json) {
                  kFrameHeadBytes + head.payload_bytes, head.bound, head.max_error, head.special,
                  head.exact);
   }
-  if (as_json) fmt::print("{}\n", list.dump(2));
+  if (as_json) print(list);
 }
 
 void print(const Info& info, const StreamReader& stream) {
@@ -118,7 +118,7 @@ void add_inspect(CLI::App& verb) {
       Json json = to_json(info);
       json["dead_bytes"] = stream.dead_bytes();
       json["bytes_of_an_interrupted_update"] = stream.bytes_left_out();
-      fmt::print("{}\n", json.dump(2));
+      print(json);
     } else {
       print(info, stream);
     }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // leeway: the command line tool. One file a verb; this one is the table of verbs.
+#include <cerrno>
+#include <cstring>
+
 #include "tools/cli.h"
+#include "tools/signals.h"
 
 namespace leeway::cli {
 namespace {
@@ -72,27 +76,38 @@ int run(int argc, char** argv) {
     return kFine;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    fmt::print(stderr, "leeway: {}\n", error.what());
+    complain(error.what());
     return kUsage;
   }
+}
+
+// Whatever is thrown becomes a line and an exit code.
+int run_guarded(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const Ended& ended) {
+    return ended.code;
+  } catch (const Error& error) {
+    complain(error.what());
+    return error.code() == Errc::invalid_argument ? kUsage : kFailed;
+  } catch (const std::bad_alloc&) {
+    complain("out of memory");
+  } catch (const std::exception& error) {
+    complain(error.what());
+  }
+  return kFailed;
 }
 
 }  // namespace
 }  // namespace leeway::cli
 
 int main(int argc, char** argv) {
-  using namespace leeway;
-  try {
-    return cli::run(argc, argv);
-  } catch (const cli::Ended& ended) {
-    return ended.code;
-  } catch (const Error& error) {
-    fmt::print(stderr, "leeway: {}\n", error.what());
-    return error.code() == Errc::invalid_argument ? cli::kUsage : cli::kFailed;
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "leeway: out of memory\n");
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "leeway: {}\n", error.what());
-  }
-  return cli::kFailed;
+  using namespace leeway::cli;
+  prepare_process();
+  const int code = run_guarded(argc, argv);
+  // A report that nobody can read is a failure.
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+  if (code == kFine)
+    complain(std::string("cannot write to standard output: ") + std::strerror(errno));
+  return code == kFine ? int(kFailed) : code;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/array_file.h"
 #include "tools/cli.h"
+#include "tools/npy.h"
 #include "tools/output_file.h"
 #include "tools/sample_fields.h"
 

@@ -7,7 +7,8 @@ if(NOT LEEWAY_HDF5)
   message(FATAL_ERROR "the command line tool reads HDF5 files: LEEWAY_TOOLS needs LEEWAY_HDF5")
 endif()
 
-add_executable(leeway_cli tools/main.cc tools/cli.cc tools/array_file.cc tools/output_file.cc tools/compress.cc
+add_executable(leeway_cli tools/main.cc tools/cli.cc tools/array_file.cc tools/output_file.cc tools/signals.cc tools/npy.cc
+               tools/compress.cc
                tools/decompress.cc tools/inspect.cc tools/verify.cc tools/compare.cc tools/recipes.cc tools/sample.cc
                tools/sample_fields.cc tools/bench.cc tools/advise.cc tools/doctor.cc tools/region.cc tools/update.cc
                tools/h5.cc tools/h5_copy.cc tools/classic.cc tools/variables.cc
@@ -21,7 +22,7 @@ target_link_libraries(leeway_cli PRIVATE leeway_objects CLI11::CLI11 fmt::fmt nl
 # Command lines are not worth optimizing; making sample fields is.
 target_compile_options(leeway_cli PRIVATE $<$<CONFIG:Release>:-O1>)
 set_source_files_properties(tools/sample_fields.cc tools/fpga_model.cc PROPERTIES COMPILE_OPTIONS -O3)
-set_source_files_properties(tools/sample_fields.cc tools/fpga_model.cc tools/output_file.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+set_source_files_properties(tools/sample_fields.cc tools/fpga_model.cc tools/output_file.cc tools/signals.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # Only run by scripts/codewords.sh.
 add_executable(leeway_make_codewords EXCLUDE_FROM_ALL tools/make_codewords.cc tools/sample_fields.cc

@@ -47,7 +47,7 @@ struct Update {
       out["max_error"] = report.statement.max_error;
       out["bound"] = header.abs_bound;
       out["seconds"] = seconds;
-      fmt::print("{}\n", out.dump(2));
+      print(out);
     } else if (!json && !work.quiet) {
       fmt::print("{} of {} chunks written again; {} written, largest error {} (bound {})\n",
                  report.chunks, header.grid().size(), readable_bytes(report.bytes_written),
@@ -75,7 +75,7 @@ struct Update {
       Json report;
       report["stream_bytes"] = bytes;
       report["stream_bytes_before"] = store.size();
-      fmt::print("{}\n", report.dump(2));
+      print(report);
     } else if (!work.quiet) {
       fmt::print("{} before, {} now\n", readable_bytes(store.size()), readable_bytes(bytes));
     }

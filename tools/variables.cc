@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 
 #include "leeway/quality/compare.h"
 #include "tools/output_file.h"
@@ -118,10 +119,10 @@ void report(const std::vector<Outcome>& outcomes, bool as_json, bool quiet) {
   if (as_json) {
     Json list = Json::array();
     for (const Outcome& outcome : outcomes) list.push_back(to_json(outcome));
-    fmt::print("{}\n", list.dump(2));
+    print(list);
   } else if (!quiet) {
     for (const Outcome& o : outcomes)
-      fmt::print("{}: {} -> {}, ratio {:.2f}, bound {}, largest error {}\n", o.name,
+      fmt::print("{}: {} -> {}, ratio {:.2f}, bound {}, largest error {}\n", printable(o.name),
                  readable_bytes(o.input_bytes), readable_bytes(o.output_bytes),
                  double(o.input_bytes) / double(std::max<u64>(o.output_bytes, 1)),
                  o.abs_bound > 0 ? fmt::format("{:.9g}", o.abs_bound) : "lossless",
@@ -269,6 +270,14 @@ void CompressVariables::run() const {
   if (tasks.size() > 1 && !output.empty() && !std::filesystem::is_directory(output))
     fail_argument(
         "several variables need an HDF5 or netCDF file (-o out.nc) or a folder (-o folder)");
+  std::map<std::string, std::string> writers;  // variables by the name of their stream
+  for (const Task& task : tasks) {
+    const std::string& name = task.variable.name();
+    const auto [other, is_new] = writers.emplace(stream_name(*this, name, tasks.size() == 1), name);
+    if (!is_new)
+      fail_argument("'" + other->second + "' and '" + name + "' would both be written to '" +
+                    other->first + "'; compress them one by one, with -o");
+  }
   std::vector<Outcome> outcomes;
   for (const Task& task : tasks)
     outcomes.push_back(
@@ -292,9 +301,9 @@ void DecompressVariables::run() const {
   if (json) {
     Json list = Json::array();
     for (const auto& [name, plan] : plans) list.push_back(name);
-    fmt::print("{}\n", Json{{"decompressed", list}}.dump(2));
+    print(Json{{"decompressed", list}});
   } else if (!quiet) {
-    for (const auto& [name, plan] : plans) fmt::print("{}: decompressed\n", name);
+    for (const auto& [name, plan] : plans) fmt::print("{}: decompressed\n", printable(name));
     if (plans.empty()) fmt::print("no variable was compressed by leeway\n");
   }
 }
@@ -335,12 +344,12 @@ void VerifyVariables::run() const {
                     {"special_mismatches", mismatches}});
     if (!json && (!quiet || !holds))
       fmt::print(holds ? stdout : stderr, "{}{}: largest error {:.9g} within {:.9g}\n",
-                 holds ? "" : "leeway: NOT verified: ", name, max_error * variable.unit(),
-                 stored.abs_bound * variable.unit());
+                 holds ? "" : "leeway: NOT verified: ", printable(name),
+                 max_error * variable.unit(), stored.abs_bound * variable.unit());
   }
   if (list.empty())
     fail_argument("'" + input.path + "' holds no variable that leeway has compressed");
-  if (json) fmt::print("{}\n", list.dump(2));
+  if (json) print(list);
   if (!fine) throw Ended{kNotVerified};
 }
 
@@ -371,10 +380,11 @@ void inspect_variables(const h5::Address& input, bool json) {
     }
     list.push_back(entry);
   }
-  if (json) return fmt::print("{}\n", list.dump(2));
+  if (json) return print(list);
   for (const Json& entry : list) {
-    const std::string what = fmt::format("{}: {} {}", entry["variable"].get<std::string>(),
-                                         entry["dtype"].get<std::string>(), entry["shape"].dump());
+    const std::string what =
+        fmt::format("{}: {} {}", printable(entry["variable"].get<std::string>()),
+                    entry["dtype"].get<std::string>(), entry["shape"].dump());
     if (!entry["compressed"].get<bool>()) {
       fmt::print("{}, not compressed by leeway\n", what);
       continue;
@@ -383,7 +393,7 @@ void inspect_variables(const h5::Address& input, bool json) {
     fmt::print("{}, ratio {:.2f}, bound {}, largest error {}, {} chunks of {}, {}\n", what,
                entry["ratio"].get<double>(), bound > 0 ? number(bound) : "lossless",
                number(entry["max_error"].get<double>()), entry["chunks"].get<u64>(),
-               entry["chunk"].dump(), entry["recipe"].get<std::string>());
+               entry["chunk"].dump(), printable(entry["recipe"].get<std::string>()));
   }
 }
 

@@ -456,8 +456,19 @@ class Compression {
   Statement statement_;
 };
 
-Shape checked_chunk(const Shape& chunk, const Shape& shape, u64 values) {
-  if (chunk.rank() == 0) return default_chunk(shape, values);
+// What a region asks for, chunks around it give as well: smaller ones give less.
+u64 wanted_chunk(const CompressOptions& options, const ChunkCodec& codec) {
+  constexpr u64 kWithRegions = u64(1) << 17;
+  return options.has_regions() && !codec.is_by_value()
+             ? std::min(codec.chunk_values(), kWithRegions)
+             : codec.chunk_values();
+}
+
+}  // namespace
+
+Shape chunk_of(const CompressOptions& options, const Shape& shape, const ChunkCodec& codec) {
+  const Shape& chunk = options.chunk;
+  if (chunk.rank() == 0) return default_chunk(shape, wanted_chunk(options, codec));
   if (chunk.rank() != shape.rank())
     fail_argument("the chunk shape " + to_string(chunk) +
                   " does not have as many axes as the array " + to_string(shape));
@@ -470,16 +481,6 @@ Shape checked_chunk(const Shape& chunk, const Shape& shape, u64 values) {
   if (result.size() > kMaxChunkValues)
     fail_argument("a chunk of " + to_string(result) + " is too large; at most 2^24 values");
   return result;
-}
-
-}  // namespace
-
-u64 wanted_chunk(const CompressOptions& options, const ChunkCodec& codec) {
-  // What a region asks for, chunks around it give as well: smaller ones give less.
-  constexpr u64 kWithRegions = u64(1) << 17;
-  return options.has_regions() && !codec.is_by_value()
-             ? std::min(codec.chunk_values(), kWithRegions)
-             : codec.chunk_values();
 }
 
 Shape default_chunk(const Shape& shape, u64 values) {
@@ -526,7 +527,7 @@ Header checked_header(const ChunkCodec& codec, const std::string& recipe, const 
   header.shape = view.shape;
   if (pointwise && options.has_regions())
     fail_argument("a pointwise bound stands alone, without bounds of regions");
-  header.chunk = checked_chunk(options.chunk, view.shape, wanted_chunk(options, codec));
+  header.chunk = chunk_of(options, view.shape, codec);
   header.bound = options.bound;
   header.recipe = recipe;
   header.regions = stated_regions(options, header, codec.is_by_value());

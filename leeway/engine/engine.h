@@ -134,7 +134,9 @@ LEEWAY_EXPORT UpdateReport update_with(const CodecMaker& maker, ByteStore& strea
 // The chunk shape for an array: halves the longest axis until a chunk has at most so many values.
 // Rows stay long.
 LEEWAY_EXPORT Shape default_chunk(const Shape& shape, u64 values);
-// How many values a chunk should have for this codec.
-LEEWAY_EXPORT u64 wanted_chunk(const CompressOptions& options, const ChunkCodec& codec);
+// The chunk shape that the options ask for, or one that suits the codec. Throws if it does not fit
+// the array.
+LEEWAY_EXPORT Shape chunk_of(const CompressOptions& options, const Shape& shape,
+                             const ChunkCodec& codec);
 
 }  // namespace leeway

@@ -2,6 +2,7 @@
 #include "leeway/engine/engine.h"
 
 #include "leeway/engine/chunk_codec.h"
+#include "leeway/quality/advise.h"
 #include "leeway/recipe/recipe.h"
 #include "tests/support.h"
 
@@ -390,6 +391,20 @@ TEST(Regions, ValueByValue) {
             stream.size());
   bounds[0] = -1;
   EXPECT_THROW(compress(values.data(), shape, options), Error);
+}
+
+TEST(Chunks, OfAnotherRankOrWithoutExtentAreRefusedEverywhere) {
+  const Shape shape{10, 10};
+  const std::vector<float> values(100);
+  for (const Shape& chunk : {Shape{5}, Shape{0, 5}, Shape{5, 0}, Shape{5, 5, 5}}) {
+    auto options = options_for<float>(Bound::abs(1), "balanced");
+    options.chunk = chunk;
+    Bytes memory(10000);
+    EXPECT_THROW(max_compressed_size(DType::f32, shape, options), Error) << to_string(chunk);
+    EXPECT_THROW(compress(values.data(), shape, options), Error) << to_string(chunk);
+    EXPECT_THROW(compress_into(view_of(values.data(), shape), options, memory), Error);
+    EXPECT_THROW(advise(view_of(values.data(), shape), options, {}), Error) << to_string(chunk);
+  }
 }
 
 TEST(Regions, RefuseWhatMakesNoSense) {

@@ -22,6 +22,8 @@ import leeway
 
 FILTER_ID = 47310
 MAX_WORDS = 20
+# Bytes of the types that the filter knows, by the number that it stores: f32 f64 f16 bf16, i8 to i64, u8 to u64.
+_WIDTHS = dict(enumerate((4, 8, 2, 2, 1, 2, 4, 8, 1, 2, 4, 8), start=1))
 PLUGIN_FOLDER = pathlib.Path(__file__).with_name("plugins")
 
 
@@ -94,14 +96,47 @@ def filter_for(array: Any, *, rel: float, **options: Any) -> Filter:
     return filter(rel=rel, range=span, **options) if span > 0 else filter(lossless=True, **options)
 
 
+def check(dataset: h5py.Dataset) -> None:
+    """Raises ValueError if what is stored with a dataset of this filter does not fit its chunks. HDF5 believes what a
+    filter returns and would read on behind it: to be called for files of strangers, before their values are read."""
+    properties = dataset.id.get_create_plist()
+    filters = [properties.get_filter(i) for i in range(properties.get_nfilters())]
+    ids = [filter_id for filter_id, *_ in filters]
+    if FILTER_ID not in ids:
+        return
+    at = ids.index(FILTER_ID)
+    words = filters[at][2]
+    chunk = list(dataset.chunks)
+    while len(chunk) > 8:
+        chunk[:2] = [chunk[0] * chunk[1]]  # as the filter joins axes
+    width = dataset.id.get_type().get_size()
+    here = 3 if words[:1] and words[0] & 0xFF == 1 else 1  # behind mode and bound
+    kind = words[here] if len(words) > here and words[0] >> 8 else 0
+    fits = (list(words[here + 1:here + 1 + (kind >> 8 & 0xFF)]) == chunk and _WIDTHS.get(kind & 0xFF) == width
+            and all(filter_id == h5py.h5z.FILTER_SHUFFLE for filter_id in ids[:at]))
+    if not fits:
+        raise ValueError(f"the filter of '{dataset.name}' was set up for chunks of another type or shape: the file is "
+                         "damaged, or it was made to do harm")
+    every = (1 << len(ids)) - 1
+    size = int(np.prod(chunk, dtype=object)) * width
+    for info in _chunks(dataset):
+        if info.filter_mask & every == every and info.size != size:
+            raise ValueError(f"a chunk of '{dataset.name}' does not have the size of a chunk")
+
+
+def _chunks(dataset: h5py.Dataset) -> list[Any]:
+    """Where the chunks of a dataset are, how large, and which filters were left out."""
+    return [dataset.id.get_chunk_info(i) for i in range(dataset.id.get_num_chunks())]
+
+
 def describe(dataset: h5py.Dataset) -> dict[str, Any] | None:
     """What is said by the chunks of a dataset that this filter has written: bound, largest error reached, ratio; None for
     other datasets."""
     if str(FILTER_ID) not in dataset._filters:
         return None
+    check(dataset)
     infos = []
-    for i in np.arange(dataset.id.get_num_chunks()):
-        where = dataset.id.get_chunk_info(int(i))
+    for where in _chunks(dataset):
         mask, stream = dataset.id.read_direct_chunk(where.chunk_offset)
         if mask == 0:
             infos.append(leeway.inspect(stream))

@@ -119,3 +119,35 @@ def test_two_hdf5_libraries_in_one_process(clean):
                 file.set_auto_mask(False)
                 check(file["t"][...], wave(), 1e-3)
         """)
+
+
+@pytest.mark.parametrize("words, mask, stream", [("(0x10003, 0x201, 1, 1)", 0, "leeway.compress(np.ones((1, 1), 'f4'), lossless=True)"),
+                                                 ("(0x10003, 0x202, 40, 40)", 0, "leeway.compress(np.ones((40, 40)), lossless=True)"),
+                                                 ("(0x10003, 0x201, 40, 40)", 1, "b'1234'"), ("(3,)", 0, "b'1234'"), ("(0x10003,)", 0, "b'1234'")])
+def test_files_of_strangers_can_be_checked(python, words, mask, stream):
+    """The process that writes does not have the filter, which would correct the words."""
+    python(f"""
+        import h5py, leeway
+        with h5py.File("evil.h5", "w") as file:
+            dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            dcpl.set_chunk((40, 40))
+            dcpl.set_filter(47310, h5py.h5z.FLAG_OPTIONAL, {words})
+            made = h5py.h5d.create(file.id, b"t", h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple((40, 40)), dcpl)
+            made.write_direct_chunk((0, 0), {stream}, {mask})
+        """, env={**CLEAN, "HDF5_PLUGIN_PATH": "/nowhere"})
+    python("""
+        import h5py, leeway.hdf5
+        with h5py.File("evil.h5") as file:
+            for look in (leeway.hdf5.check, leeway.hdf5.describe):
+                try:
+                    look(file["t"])
+                except ValueError as error:
+                    assert "chunk" in str(error)
+                else:
+                    raise SystemExit("it was not refused")
+        with h5py.File("fine.h5", "w") as file:
+            for name, chunk, kind in [("a", (2,) * 10, "f4"), ("b", (5, 7), ">i2"), ("c", (5, 7), "f2")]:
+                data = file.create_dataset(name, data=np.ones([2 * n for n in chunk], kind), chunks=chunk, shuffle=name == "b", **leeway.hdf5.filter(abs=1))
+                leeway.hdf5.check(data)
+            leeway.hdf5.check(file.create_dataset("d", data=np.ones(5)))
+        """, env=CLEAN)

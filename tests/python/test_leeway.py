@@ -213,3 +213,29 @@ def test_smaller_bounds_in_regions():
 def test_auto():
     assert leeway.inspect(leeway.compress(field(), abs=0.1, recipe="auto")).recipe
     assert "auto" in leeway.recipes()
+
+
+@pytest.mark.parametrize("chunk, complaint", [((5,), "as many axes"), ((0, 5), "extent 0"), ((5, 5, 5), "as many axes"), ((-1, 5), "negative: -1"),
+                                              ((1,) * 9, "at most 8 axes")])
+def test_chunks_that_make_no_sense(chunk, complaint):
+    for recipe in ("balanced", "auto"):
+        with pytest.raises(ValueError, match=complaint):
+            leeway.compress(field((10, 10)), abs=1, chunk=chunk, recipe=recipe)
+
+
+def test_arguments_that_make_no_sense():
+    array = field((10, 10))
+    stream = leeway.compress(array, abs=1)
+    for wrong in [lambda: leeway.compress(array, abs=1, threads=-1), lambda: leeway.decompress(stream, threads=-1),
+                  lambda: leeway.advise(array, abs=1, threads=-1), lambda: leeway.preview(stream, -1)]:
+        with pytest.raises(ValueError, match="-1"):
+            wrong()
+    # What the public functions never say, but would end in foreign memory.
+    native, out = leeway._native, np.empty((10, 10), "f4")
+    for first in [[0], [0] * 3, [0] * 20, [-1, 0], [2**40, 0], []]:
+        with pytest.raises(ValueError):
+            native.Stream(np.frombuffer(stream, "u1")).read(first, out, "", 1)
+        with pytest.raises(ValueError):
+            native.compress(array, "", [("abs", 1.0)], "balanced", [], True, [], 1, [(first, [1, 1], 0.1)], None)
+    with pytest.raises(ValueError):
+        native.compress(np.zeros(100, "u1"), "bf16", [("abs", 1.0)], "balanced", [], True, [], 1, [], None)
