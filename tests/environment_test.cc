@@ -198,7 +198,7 @@ TEST(Environment, EveryFunctionOfTheInterface) {
   const Bytes stream = compress(view, options);
 
   expect_same("bound", [] { return Bound::abs(1e-312).limits(); });
-  expect_same("relative_bound", [] { return relative_bound(1.1e-3, -0.3, 0.1); });
+  expect_same("relative_bound", [] { return relative_bound(1.1e-3, Range::of(-0.3, 0.1)); });
   expect_same("shortened", [] { return shortened(0.1234567890123); });
   expect_same("recipe",
               [] { return to_string(parse_recipe("interp:alpha=1.3,beta=2.7+linear+huffman")); });

@@ -215,13 +215,6 @@ class Compression {
     for (u64 ordinal = first; ordinal < end; ++ordinal)
       heads_[size_t(ordinal)] = compress_one(ordinal, round.bound, frames);
   }
-  FrameHead compress_one(u64 ordinal, double bound, Writer& out) const {
-    const Box box = header_.chunk_box(ordinal);
-    if (options_.earlier) return compress_again(ordinal, bound, view_.part(box), out);
-    return with_bound_in(box, bound, [&](const ChunkBound& e) {
-      return compress_chunk(codec_, e, mask_, ordinal, view_.part(box), out);
-    });
-  }
   // Where a region asks for less than `bound`, less.
   template <class F>
   auto with_bound_in(const Box& box, double bound, F&& f) const {
@@ -229,6 +222,13 @@ class Compression {
       return f(ChunkBound(usable_bound(header_.smallest_bound(box, bound))));
     const std::vector<double> each = bounds_in(options_, box, bound);
     return f(ChunkBound(std::ranges::max(each), each));
+  }
+  FrameHead compress_one(u64 ordinal, double bound, Writer& out) const {
+    const Box box = header_.chunk_box(ordinal);
+    if (options_.earlier) return compress_again(ordinal, bound, view_.part(box), out);
+    return with_bound_in(box, bound, [&](const ChunkBound& e) {
+      return compress_chunk(codec_, e, mask_, ordinal, view_.part(box), out);
+    });
   }
   // Values that are still those of the earlier stream stay as they are there.
   FrameHead compress_again(u64 ordinal, double bound, const View& chunk, Writer& out) const {
