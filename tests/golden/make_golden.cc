@@ -90,6 +90,21 @@ void make_layered(const std::string& folder) {
   update(store, {4, 10}, view_of(rough.data(), {5, 9}));
   update(store, {11, 0}, view_of(rough.data(), {9, 30}));
   save_both(folder, "f32_layered", stream);
+  // What a host does: a few values scattered over a chunk, and most values of a box.
+  for (const bool scattered : {true, false}) {
+    const Array before = decompress(stream);
+    std::vector<float> now(before.as<float>().begin(), before.as<float>().end());
+    for (size_t i = 0; i < now.size(); ++i) {
+      const size_t row = i / 30, column = i % 30;
+      if (scattered ? i % 37 == 5 : row < 6 && column > 4 && column != row + 9)
+        now[i] = float(i % 97);
+    }
+    const MemorySource source(stream);
+    const StreamReader earlier(source);
+    options.earlier = &earlier;
+    stream = compress(now.data(), shape, options);
+  }
+  save_both(folder, "f32_layered_by_marks", stream);
 }
 
 // A stream of which two chunks were written again.
@@ -268,5 +283,6 @@ int main(int argc, char** argv) {
   make<float>(folder, "linear+lorenzo+rans", {9, 10, 40}, coarse, true);  // causal contexts
   make<u64>(folder, "linear+lorenzo:order=2+rans", {20, 50}, Bound::abs(3), false);
   make<float>(folder, "pyramid:frozen=0,tile=12,taps=0+linear+rans", {40, 33, 34}, coarse, true);
+  make_layered(folder);
   return 0;
 }
