@@ -154,7 +154,7 @@ def until_shorter(leeway, large, size):
     """Compresses a copy that is cut meanwhile; what the tool says."""
     copy = leeway.folder / FIELD
     copy.write_bytes(large.read_bytes())
-    process = start(leeway, "compress", FIELD, *SLOW, "-o", "a.lwy", prepare=no_core)
+    process = start(leeway, "compress", FIELD, *SLOW[:-1], "4", "-o", "a.lwy", prepare=no_core)
     writing(leeway)
     os.truncate(copy, size)
     message = process.communicate(timeout=60)[1].decode()
