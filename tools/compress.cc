@@ -104,7 +104,7 @@ struct Compress {
     json["special_values"] = report.statement.special;
     json["exact_values"] = report.statement.exact;
     json["fill_values"] = fills_text(report.fills, in.view.dtype);
-    fmt::print(to, "{}\n", json.dump(2));
+    print(json, to);
   }
 
   void print_text(const CompressReport& report, const CompressOptions& options, const ArrayFile& in,

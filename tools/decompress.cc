@@ -168,7 +168,7 @@ struct Decompress {
     json["seconds"] = seconds;
     json["damaged_chunks"] = report.damaged_chunks;
     json["damaged_values"] = report.damaged_values;
-    fmt::print(to, "{}\n", json.dump(2));
+    print(json, to);
   }
 };
 

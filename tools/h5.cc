@@ -200,9 +200,10 @@ hid_t checked(hid_t id, const std::string& what) {
 std::optional<hdf5::Parameters> filter_of(hid_t dataset, const std::string& name) {
   const Pipeline pipeline(dataset);
   if (!pipeline.leeway) return std::nullopt;
-  const Handle type(H5Dget_type(dataset), H5Tclose);
+  const Handle type(H5Dget_type(dataset), H5Tclose), space(H5Dget_space(dataset), H5Sclose);
   const hdf5::Parameters& parameters = *pipeline.leeway;
-  if (!pipeline.keeps_size || !parameters.chunk ||
+  if (!pipeline.keeps_size || !parameters.chunk || parameters.chunk->shape.size() == 0 ||
+      int(pipeline.chunk.size()) != H5Sget_simple_extent_ndims(space) ||
       !(parameters.chunk->shape == hdf5::joined(pipeline.chunk)) ||
       parameters.chunk->dtype != dtype_of(type, name))
     throw Error(Errc::corrupt, "the filter of '" + name +
@@ -357,9 +358,10 @@ std::vector<std::string> File::arrays() const {
     } catch (const Error& error) {
       if (error.code() == Errc::unsupported) return 0;  // strings, compounds: not ours
       found.failure = std::current_exception();
-      return -1;
+    } catch (...) {
+      found.failure = std::current_exception();
     }
-    return 0;
+    return found.failure ? -1 : 0;
   };
   const herr_t status = H5Ovisit(file_, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &found);
   if (found.failure) std::rethrow_exception(found.failure);

@@ -39,25 +39,28 @@ void refuse_references(hid_t object, const std::string& path) {
             "' holds references to other objects, which a copy would lose; h5repack keeps them");
 }
 
+// Called by HDF5, through which nothing may be thrown.
+herr_t copy_attribute(hid_t source, const char* name, const H5A_info_t*, void* target) try {
+  const hid_t to_object = *static_cast<hid_t*>(target);
+  if (is_scale_link(name) || H5Aexists(to_object, name) > 0) return 0;
+  const Handle attribute(H5Aopen(source, name, H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
+  std::vector<u8> value(H5Aget_storage_size(attribute) +
+                        size_t(std::max<hssize_t>(1, H5Sget_simple_extent_npoints(space))) *
+                            H5Tget_size(type));
+  const Handle copy(H5Acreate2(to_object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  if (copy < 0) return -1;
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) return 0;
+  if (H5Aread(attribute, type, value.data()) < 0 || H5Awrite(copy, type, value.data()) < 0)
+    return -1;
+  H5Dvlen_reclaim(type, space, H5P_DEFAULT, value.data());
+  return 0;
+} catch (const std::exception&) {
+  return -1;
+}
+
 void copy_attributes(hid_t from, hid_t to) {
-  const auto copy_one = [](hid_t source, const char* name, const H5A_info_t*,
-                           void* target) -> herr_t {
-    const hid_t to_object = *static_cast<hid_t*>(target);
-    if (is_scale_link(name) || H5Aexists(to_object, name) > 0) return 0;
-    const Handle attribute(H5Aopen(source, name, H5P_DEFAULT), H5Aclose);
-    const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
-    std::vector<u8> value(H5Aget_storage_size(attribute) +
-                          size_t(std::max<hssize_t>(1, H5Sget_simple_extent_npoints(space))) *
-                              H5Tget_size(type));
-    const Handle copy(H5Acreate2(to_object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    if (copy < 0) return -1;
-    if (H5Sget_simple_extent_type(space) == H5S_NULL) return 0;
-    if (H5Aread(attribute, type, value.data()) < 0 || H5Awrite(copy, type, value.data()) < 0)
-      return -1;
-    H5Dvlen_reclaim(type, space, H5P_DEFAULT, value.data());
-    return 0;
-  };
-  checked(H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, copy_one, &to),
+  checked(H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, copy_attribute, &to),
           "cannot copy an attribute");
 }
 

@@ -52,8 +52,10 @@ void say(const char* text) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, std::strlen(text));
 }
 
-// Names the mapped file, if the signal came from one.
+// Names the mapped file, if the signal came from one. Several threads may come here; one goes on.
 void end(int signal, siginfo_t* info, void*) {
+  static std::atomic_flag is_ending;
+  while (is_ending.test_and_set()) ::pause();
   remove_unfinished();
   if (signal == SIGBUS && info->si_code > 0)
     for (const Slot& slot : slots)

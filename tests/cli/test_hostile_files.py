@@ -100,6 +100,17 @@ def test_chunks_that_the_filter_could_not_make(leeway):
     assert np.load(leeway.folder / "a.npy").tobytes() == values[10:20].tobytes()
 
 
+def test_a_chunk_that_claims_to_be_larger_than_its_file(leeway):
+    stream = stream_of(leeway, wave((50, 40), special=False))
+    write_file(leeway, stream, (50, 40), stored_words(F32, (50, 40)))
+    content = (leeway.folder / "evil.h5").read_bytes()
+    claim, lie = struct.pack("<II", len(stream), 0), struct.pack("<II", 0xF0000000, 0)  # size and mask of the chunk
+    assert content.count(claim) == 1
+    (leeway.folder / "evil.h5").write_bytes(content.replace(claim, lie))
+    for verb in ["inspect", "verify"]:
+        assert "larger than its file" in leeway.fails(1, verb, "evil.h5")
+
+
 def test_the_filter_on_texts(leeway):
     """It never sets itself up for them; decoded bytes would be taken for addresses."""
     write_file(leeway, stream_of(leeway, np.full(4, 7, "f4")), (4,), stored_words(F32, (4,)), kind="text")

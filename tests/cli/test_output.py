@@ -8,6 +8,8 @@ import stat
 import subprocess
 import time
 
+import h5py
+import netCDF4
 import numpy as np
 import pytest
 
@@ -133,6 +135,16 @@ def test_the_limit_on_the_size_of_files_is_an_error(leeway, field):
     process = start(leeway, "decompress", "b.lwy", "-o", "a.npy", prepare=limit)
     assert b"leeway: cannot write 'a.npy': File too large" in process.communicate()[1] and process.returncode == 1
     assert names(leeway) == {field, "b.lwy"}
+    values = np.random.default_rng(1).normal(size=(2000, 1000))
+    with h5py.File(leeway.folder / "in.h5", "w") as file:
+        file["a"] = file["b"] = values
+    with netCDF4.Dataset(leeway.folder / "in.nc", "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("x", values.size)
+        file.createVariable("a", "f8", ("x",))[:] = values.ravel()
+    for use in [["compress", "in.h5", "--abs", "1e-9", "-o", "out.h5"], ["inspect", "in.nc"]]:
+        process = start(leeway, *use, prepare=lambda: (limit(), no_core()), env={**os.environ, "TMPDIR": str(leeway.folder)})
+        assert b"cannot write" in process.communicate()[1] and process.returncode == 1
+    assert names(leeway) == {field, "b.lwy", "in.h5", "in.nc"}
 
 
 # ---- inputs that change ----
@@ -142,7 +154,7 @@ def until_shorter(leeway, large, size):
     """Compresses a copy that is cut meanwhile; what the tool says."""
     copy = leeway.folder / FIELD
     copy.write_bytes(large.read_bytes())
-    process = start(leeway, "compress", FIELD, *SLOW, "-o", "a.lwy", prepare=no_core)
+    process = start(leeway, "compress", FIELD, *SLOW[:-1], "4", "-o", "a.lwy", prepare=no_core)
     writing(leeway)
     os.truncate(copy, size)
     message = process.communicate(timeout=60)[1].decode()
