@@ -14,7 +14,7 @@ def turbulence(side=64):
 def check_all(decoded, field, written):
     error = np.abs(decoded.astype("f8") - field.astype("f8"))[written]
     assert 0 < error.max() <= 0.01, (error.max(), (error > 0.01).sum())
-    assert (decoded[~written] == 0).all()
+    assert np.abs(decoded[~written]).max(initial=0) <= 0.01
 """
 
 
