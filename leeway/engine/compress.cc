@@ -213,12 +213,6 @@ class Compression {
     for (u64 ordinal = first; ordinal < end; ++ordinal)
       heads_[size_t(ordinal)] = compress_one(ordinal, round.bound, frames);
   }
-  FrameHead compress_one(u64 ordinal, double bound, Writer& out) const {
-    const Box box = header_.chunk_box(ordinal);
-    return with_bound_in(box, bound, [&](const ChunkBound& e) {
-      return compress_chunk(codec_, e, mask_, ordinal, view_.part(box), out);
-    });
-  }
   // Where a region asks for less than `bound`, less.
   template <class F>
   auto with_bound_in(const Box& box, double bound, F&& f) const {
@@ -226,6 +220,12 @@ class Compression {
       return f(ChunkBound(usable_bound(header_.smallest_bound(box, bound))));
     const std::vector<double> each = bounds_in(options_, box, bound);
     return f(ChunkBound(std::ranges::max(each), each));
+  }
+  FrameHead compress_one(u64 ordinal, double bound, Writer& out) const {
+    const Box box = header_.chunk_box(ordinal);
+    return with_bound_in(box, bound, [&](const ChunkBound& e) {
+      return compress_chunk(codec_, e, mask_, ordinal, view_.part(box), out);
+    });
   }
   void done_with_group(const Round& round, u64 index) {
     if (options_.execution.pause) options_.execution.pause();
@@ -341,8 +341,9 @@ class Compression {
     for (const Limit& limit : header_.bound.limits()) {
       if (limit.kind == BoundKind::l2) allowed = std::min(allowed, limit.value);
       if (limit.kind == BoundKind::psnr)
-        allowed = std::min(allowed, range_.size() * std::pow(10, -limit.value / 20));
-      if (limit.kind == BoundKind::psnr && limit.value > kMostPsnr) return 0;
+        allowed = limit.value > kMostPsnr
+                      ? 0
+                      : std::min(allowed, range_.size() * std::pow(10, -limit.value / 20));
     }
     if (!(allowed > 0)) return 0;
     const double scale = std::ldexp(1.0, std::clamp(-std::ilogb(allowed), -1000, 1000)),
