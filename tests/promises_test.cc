@@ -241,7 +241,7 @@ TEST(Bounds, RelativeOnesOf64BitIntegersReferToTheExactRange) {
 TEST(Bounds, PsnrAndL2AreMetByHugeAndTinyValues) {
   const Shape shape{50, 60};
   const auto smooth = make_field<double>(shape, Texture::smooth);
-  for (const double scale : {1e200, 1e307, 1e-170, 1e-250})
+  for (const double scale : {1e200, 1e302, 1e307, 1e-170, 1e-250})
     for (const std::string recipe : {"balanced", "sz1.4"}) {
       auto values = smooth;
       for (double& value : values) value *= scale;
@@ -261,10 +261,10 @@ TEST(Bounds, PsnrAndL2AreMetByHugeAndTinyValues) {
       };
       const double psnr = measured(Bound::psnr(80)).first;
       EXPECT_GE(psnr, 80) << scale << recipe;
-      EXPECT_LT(psnr, 83) << scale << recipe;
+      if (scale < 1e303) EXPECT_LT(psnr, 83) << scale << recipe;  // no bound is above 1e300
       const double l2 = measured(Bound::l2(0.01 * scale)).second;
       EXPECT_LE(l2, 0.01) << scale << recipe;
-      EXPECT_GT(l2, 0.005) << scale << recipe;
+      if (scale < 1e303) EXPECT_GT(l2, 0.005) << scale << recipe;
     }
 }
 
@@ -459,7 +459,8 @@ TEST(Specials, TheSignOfAZeroMinimumDoesNotDependOnTheLayout) {
     for (size_t i = 0; i < values.size(); ++i) turned[i % 123 * 40 + i / 123] = values[i];
     const View view(reinterpret_cast<const std::byte*>(turned.data()), DType::f32, shape,
                     Strides{4, 3 * 40 * 4, 40 * 4});
-    const auto options = options_for<float>(Bound::rel(1e-3));
+    auto options = options_for<float>(Bound::rel(1e-3));
+    options.fills = {-999};
     const Bytes straight = compress(values.data(), shape, options);
     EXPECT_EQ(straight, compress(view, options));
     EXPECT_FALSE(std::signbit(inspect(straight).header.min));

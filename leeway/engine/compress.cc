@@ -360,8 +360,9 @@ class Compression {
     for (const Limit& limit : header_.bound.limits()) {
       if (limit.kind == BoundKind::l2) allowed = std::min(allowed, limit.value);
       if (limit.kind == BoundKind::psnr)
-        allowed = std::min(allowed, range_.size() * std::pow(10, -limit.value / 20));
-      if (limit.kind == BoundKind::psnr && limit.value > kMostPsnr) return 0;
+        allowed = limit.value > kMostPsnr
+                      ? 0
+                      : std::min(allowed, range_.size() * std::pow(10, -limit.value / 20));
     }
     if (!(allowed > 0)) return 0;
     const double scale = std::ldexp(1.0, std::clamp(-std::ilogb(allowed), -1000, 1000)),

@@ -109,6 +109,9 @@ class TruncateGrid {
   bool quantize(T& x, Code<T>& q) const {
     const auto code = code_of(x);
     const T y = recover(code);
+    // Rounded up beyond all numbers, bits would have become the sign: there is no other -0.
+    if constexpr (is_floating<T>)
+      if (bits_of(y) == kSign) return false;
     if (!(error_between(x, y) <= bound_)) return false;
     x = y;
     q = code;

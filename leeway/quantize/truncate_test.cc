@@ -100,6 +100,24 @@ TEST(Truncate, ArraysAreAsTheDefinitionSays) {
   check_arrays<double>();
 }
 
+// Of the few bits kept, rounding must not carry into the sign: the value would become -0, and 0
+// when compressed again.
+TEST(Truncate, RoundingDoesNotReachTheSign) {
+  const auto check = []<class T>(std::type_identity<T>) {
+    for (const int bits : {1, 2, 3})
+      for (const double x : {9999.0, -9999.0, 60000.0}) {
+        T value = T(x);
+        Code<T> code;
+        const bool has_code = TruncateGrid<T>(1e5, bits).quantize(value, Predicted<T>(0), code);
+        EXPECT_TRUE(!has_code || double(value) != 0 || !std::signbit(double(value))) << bits;
+      }
+  };
+  check(std::type_identity<f16>());
+  check(std::type_identity<bf16>());
+  check(std::type_identity<float>());
+  check(std::type_identity<double>());
+}
+
 TEST(Truncate, WholeStreams) {
   for (const Shape& shape : {Shape{500}, Shape{30, 40}, Shape{5, 6, 7}})
     for (const std::string recipe :

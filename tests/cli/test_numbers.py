@@ -25,7 +25,7 @@ def test_relative_bounds_of_variables_of_nanoseconds(leeway):
     with h5py.File(leeway.folder / "t.h5", "w") as file:
         file["t"] = base + RANDOM.integers(0, 131, 10_000)
         file["t"][:2] = base, base + 130
-    report = leeway.json("compress", "t.h5", "--variable", "t", "--rel", "0.1", "-o", "small.h5")
+    report = leeway.json("compress", "t.h5", "--variable", "t=rel:0.1", "-o", "small.h5")
     assert 12.9 < report[0]["bound"]["absolute"] <= 13
 
 
