@@ -35,7 +35,7 @@ int main() {
 
 
 def check_syntax(compiler, source, *flags):
-    return subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", ROOT, *flags, source],
+    return subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wfatal-errors", "-Wall", "-Wextra", "-Werror", "-I", ROOT, *flags, source],
                           capture_output=True, text=True)
 
 
