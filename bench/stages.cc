@@ -14,6 +14,7 @@
 #include "leeway/leeway.hpp"
 #include "leeway/lossless/zstd.h"
 #include "leeway/predict/wavefront_test.h"
+#include "leeway/quantize/linear.h"
 
 namespace leeway {
 namespace {

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <vector>
 
+#include "leeway/compressor.h"
 #include "leeway/encode/arithmetic.h"
 #include "leeway/encode/huffman.h"
 #include "leeway/leeway.hpp"

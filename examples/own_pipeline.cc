@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "leeway/compressor.h"
 #include "leeway/encode/huffman.h"
 #include "leeway/leeway.hpp"
 #include "leeway/lossless/zstd.h"

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "leeway/compressor.h"
 #include "leeway/leeway.hpp"
 #include "leeway/lossless/zstd.h"
 

@@ -7,7 +7,17 @@
 //
 // The stream carries the names of the stages. Only a Compressor that has a user's stage can decode
 // a stream made with it; if all stages are the library's, every reader can.
+//
+// To be included by itself: leeway.hpp, whose functions are compiled already, does without it.
 #pragma once
+
+// Stages are compiled into the program here. With the options below decoded values would depend on
+// what the compiler makes of each expression, and streams could not be read again.
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error \
+    "leeway/compressor.h cannot be compiled with -ffast-math, -Ofast or their parts: nobody could decode the streams. Compile this file without them, or use leeway/leeway.hpp only, which is safe."
+#endif
 
 #include <memory>
 #include <string>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "leeway/compressor.h"
 #include "leeway/preprocess/log.h"
 #include "leeway/quality/choose.h"
 

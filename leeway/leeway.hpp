@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "leeway/array.h"
-#include "leeway/compressor.h"
 #include "leeway/core/bound.h"
 #include "leeway/core/bytes.h"
 #include "leeway/core/export.h"

@@ -17,6 +17,9 @@ import numpy as np
 import xxhash
 import zstandard
 
+if np.__version__ < "2":
+    np._set_promotion_state("weak")  # an f32 stays one beside a number of Python, as in NumPy 2
+
 DTYPES = {1: "f32", 2: "f64", 3: "f16", 4: "bf16", 5: "i8", 6: "i16", 7: "i32", 8: "i64", 9: "u8", 10: "u16", 11: "u32", 12: "u64"}
 BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FLOATS = ("f32", "f64", "f16", "bf16")

@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "leeway/compressor.h"
 #include "leeway/leeway.hpp"
 #include "leeway/preprocess/mask.h"
 

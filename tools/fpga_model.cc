@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "leeway/quantize/linear.h"
+
 namespace leeway::cli {
 namespace {
 

@@ -21,7 +21,10 @@ namespace leeway {
 using Bytes = std::vector<u8>;
 using ByteView = std::span<const u8>;
 
-static_assert(std::endian::native == std::endian::little, "big-endian hosts need byte swaps here");
+static_assert(
+    std::endian::native == std::endian::little,
+    "leeway does not run on big-endian machines: numbers are written as they lie in memory; "
+    "tests/reference_decoder.py reads streams there");
 
 class Writer {
  public:
