@@ -9,6 +9,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "leeway/engine/region.h"
 #include "leeway/leeway.hpp"
 #include "leeway/quality/advise.h"
 #include "leeway/quality/choose.h"
@@ -75,7 +76,8 @@ using Regions = std::vector<std::tuple<std::vector<u64>, std::vector<u64>, doubl
 nb::bytes compress_array(const InArray& array, const std::string& as, const Limits& limits,
                          const std::string& recipe, const std::vector<double>& fills,
                          bool detect_fills, const std::vector<u64>& chunk, unsigned threads,
-                         const Regions& regions, const std::optional<InArray>& bounds) {
+                         const Regions& regions, const std::optional<InArray>& bounds,
+                         const std::vector<u64>& fill_bits) {
   CompressOptions options;
   for (const auto& [first, extents, bound] : regions) {
     RegionBound region{{{}, Shape(std::span<const u64>(extents))}, bound};
@@ -86,6 +88,7 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
   options.bound = bound_of(limits);
   options.recipe = recipe;
   options.fills = fills;
+  options.fill_bits = fill_bits;
   options.detect_fills = detect_fills;
   options.chunk = Shape(std::span<const u64>(chunk));
   options.execution = execution_of(threads);
@@ -105,6 +108,52 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
   stream = owner.release().ptr();
   if (_PyBytes_Resize(&stream, Py_ssize_t(used)) != 0) throw nb::python_error();
   return nb::steal<nb::bytes>(stream);
+}
+
+CompressOptions fill_options(const std::vector<double>& fills, const std::vector<u64>& fill_bits) {
+  CompressOptions options;
+  options.fills = fills;
+  options.fill_bits = fill_bits;
+  return options;
+}
+
+// Lowest and highest value, and the fill values, as bit patterns, that are not among them.
+std::optional<std::tuple<double, double, std::vector<u64>>> range_of_array(
+    const InArray& array, const std::string& as, const std::vector<double>& fills,
+    const std::vector<u64>& fill_bits) {
+  const View view = view_of_array<const std::byte>(array, as);
+  const nb::gil_scoped_release release;
+  const std::optional<Range> range = value_range(view, fill_options(fills, fill_bits));
+  if (!range) return std::nullopt;
+  return std::tuple(range->min, range->max, range->fills);
+}
+
+// As bytes of the array's type.
+nb::bytes extremes_of_array(const InArray& array, const std::string& as,
+                            const std::vector<double>& fills, const std::vector<u64>& fill_bits) {
+  const View view = view_of_array<const std::byte>(array, as);
+  std::optional<Array> found;
+  {
+    const nb::gil_scoped_release release;
+    found = extremes(view, fill_options(fills, fill_bits));
+  }
+  return nb::bytes(reinterpret_cast<const char*>(found->data()), size_t(found->bytes()));
+}
+
+// The size of a stream of which only the beginning and the end are known; nothing if these are too
+// short to tell, or if chunks have been moved.
+std::optional<u64> size_of_stream(const InBytes& first, const InBytes& last) {
+  const ByteView begin(first.data(), first.size()), end(last.data(), last.size());
+  if (begin.size() < kPreambleBytes || end.size() < kTailEndBytes) return std::nullopt;
+  const u64 header = header_bytes(begin.first(kPreambleBytes));
+  const u64 tail = tail_bytes(end.last(kTailEndBytes));
+  if (header > begin.size() || tail > end.size()) return std::nullopt;
+  const u64 chunks = read_header(begin.first(size_t(header))).grid().size();
+  const Tail parts = read_tail(end.last(size_t(tail)), chunks);
+  if (!parts.moved.empty()) return std::nullopt;
+  u64 size = header + tail;
+  for (const u64 room : parts.rooms) size += kFrameHeadBytes + room;
+  return size;
 }
 
 // Bytes that a Python function gives: read(offset, count) -> bytes.
@@ -162,6 +211,20 @@ class Stream {
     options.execution = execution_of(threads);
     const nb::gil_scoped_release release;
     decompress_into(reader_, index, view, options);
+  }
+
+  // Where the chunks of a region are: offsets and sizes, in the order of the chunks.
+  std::vector<std::pair<u64, u64>> ranges(const std::vector<u64>& first,
+                                          const std::vector<u64>& extents) const {
+    const Shape shape{std::span<const u64>(extents)};
+    Index index{};
+    std::ranges::copy(first, index.begin());
+    check_region(reader_.header(), index, reader_.header().dtype, shape);
+    std::vector<std::pair<u64, u64>> result;
+    for (const u64 ordinal : chunks_of_region(reader_.header(), index, shape))
+      result.emplace_back(reader_.offset(ordinal),
+                          kFrameHeadBytes + reader_.tail().rooms[size_t(ordinal)]);
+    return result;
   }
 
   nb::dict info() const {
@@ -230,8 +293,9 @@ nb::dict compare_arrays(const InArray& original, const InArray& other, const std
 }
 
 nb::list advise_array(const InArray& array, const std::string& as, const Limits& limits,
-                      const std::vector<std::string>& recipes, unsigned threads) {
-  CompressOptions options;
+                      const std::vector<std::string>& recipes, unsigned threads,
+                      const std::vector<double>& fills) {
+  CompressOptions options = fill_options(fills, {});
   options.bound = bound_of(limits);
   options.execution = execution_of(threads);
   const View view = view_of_array<const std::byte>(array, as);
@@ -286,7 +350,11 @@ NB_MODULE(_native, m) {
   nb::register_exception_translator(translate);
   m.def("version", &leeway::version);
   m.def("compress", &compress_array, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("bounds").none());
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("bounds").none(), nb::arg());
+  m.def("value_range", &range_of_array);
+  m.def("extremes", &extremes_of_array);
+  m.def("relative_bound", &leeway::relative_bound);
+  m.def("stream_size", &size_of_stream);
   m.def("compare", &compare_arrays);
   m.def("advise", &advise_array);
   m.def("recipes", &recipes);
@@ -300,5 +368,6 @@ NB_MODULE(_native, m) {
       .def("preview_shape", &Stream::preview_shape)
       .def("preview", &Stream::preview)
       .def("read", &Stream::read)
+      .def("ranges", &Stream::ranges)
       .def("info", &Stream::info);
 }

@@ -142,6 +142,8 @@ hid_t checked(hid_t id, const std::string& what) {
   throw Error(Errc::io, what + (words.empty() ? "" : ": " + words));
 }
 
+bool is_dimension_scale(hid_t dataset) { return H5DSis_scale(dataset) > 0; }
+
 bool is_container(const std::string& path) {
   return first_bytes(path) == "\x89HDF\r\n\x1a\n" || is_classic(path);
 }
@@ -172,7 +174,7 @@ Variable::Variable(hid_t file, const std::string& name)
 }
 
 bool Variable::is_floating() const { return dtype_ == DType::f32 || dtype_ == DType::f64; }
-bool Variable::is_scale() const { return H5DSis_scale(dataset_) > 0; }
+bool Variable::is_scale() const { return is_dimension_scale(dataset_); }
 
 bool Variable::is_bare_dimension() const {
   char title[128] = "";
@@ -201,9 +203,25 @@ std::optional<u64> Variable::fill_bits() const {
   return bits;
 }
 
+std::vector<u64> Variable::fill_patterns(const View& values) const {
+  CompressOptions options;
+  options.detect_fills = false;
+  options.fills = fills();
+  if (const auto bits = fill_bits()) options.fill_bits = {*bits};
+  const std::optional<Range> range = value_range(values, options);
+  return range ? range->fills : std::vector<u64>();
+}
+
 double Variable::unit() const {
-  const std::vector<double> scale = numbers_of(dataset_, "scale_factor");
-  return !is_floating() && scale.size() == 1 && scale[0] != 0 ? std::fabs(scale[0]) : 1;
+  const double scale = packing().value_or(Packing{}).scale;
+  return scale != 0 ? std::fabs(scale) : 1;
+}
+
+std::optional<Packing> Variable::packing() const {
+  const std::vector<double> scale = numbers_of(dataset_, "scale_factor"),
+                            offset = numbers_of(dataset_, "add_offset");
+  if (scale.size() != 1 && offset.size() != 1) return std::nullopt;
+  return Packing{scale.size() == 1 ? scale[0] : 1, offset.size() == 1 ? offset[0] : 0};
 }
 
 Array Variable::read(const Box& part) const {
@@ -233,6 +251,14 @@ void Variable::for_each_part(u64 thickness,
     const Box part = slab(shape_, first, step);
     f(part, read(part));
   }
+}
+
+void Variable::while_parts(u64 bytes, const std::function<bool(const Array&)>& f) const {
+  if (shape_.rank() == 0 || shape_.size() == 0) return void(f(read()));
+  const u64 row = shape_.size() / shape_[0] * size_of(dtype_);
+  const u64 step = std::max<u64>(1, bytes / row);
+  for (u64 first = 0; first < shape_[0]; first += step)
+    if (!f(read(slab(shape_, first, step)))) return;
 }
 
 std::optional<Shape> Variable::chunk() const {

@@ -504,7 +504,12 @@ std::optional<Range> value_range(const View& view, const CompressOptions& option
                                     std::max(1u, options.execution.threads),
                                     options.execution.executor, options.execution.pause);
   if (!analysis.any_valid) return std::nullopt;
-  return Range{analysis.min, analysis.max};
+  return Range{analysis.min, analysis.max, analysis.fills};
+}
+
+Array extremes(const View& view, const CompressOptions& options) {
+  return extremes(view, declared_fills(options, view.dtype), std::max(1u, options.execution.threads),
+                  options.execution.executor, options.execution.pause);
 }
 
 }  // namespace leeway

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "leeway/array.h"
 #include "leeway/core/bound.h"
 #include "leeway/core/export.h"
 #include "leeway/core/field.h"
@@ -57,8 +58,13 @@ struct CompressOptions {
 // relative bounds refer to. Nothing if there is no such value.
 struct Range {
   double min = 0, max = 0;
+  std::vector<u64> fills;  // those declared and those found, as bit patterns
 };
 LEEWAY_EXPORT std::optional<Range> value_range(const View& view, const CompressOptions& options);
+
+// The few lowest and highest of these values, each at most twice. An array that comes in parts has
+// the value_range() of the extremes of all its parts, put together.
+LEEWAY_EXPORT Array extremes(const View& view, const CompressOptions& options);
 
 // Takes the stream, piece by piece, in order.
 using Sink = std::function<void(ByteView)>;

@@ -22,6 +22,7 @@ import leeway
 
 FILTER_ID = 47310
 MAX_WORDS = 20
+CHECKSUM_BYTES = 4  #: that fletcher32 puts behind a chunk
 PLUGIN_FOLDER = pathlib.Path(__file__).with_name("plugins")
 
 
@@ -86,12 +87,13 @@ def filter(**bound: Any) -> Filter:
     return Filter(**bound)
 
 
-def filter_for(array: Any, *, rel: float, **options: Any) -> Filter:
-    """filter() with a bound relative to the range of the finite values of `array`."""
-    values = np.asarray(array)
-    finite = values[np.isfinite(values)]
-    span = float(finite.max()) - float(finite.min()) if finite.size else 0.0
-    return filter(rel=rel, range=span, **options) if span > 0 else filter(lossless=True, **options)
+def filter_for(array: Any, *, rel: float, fill: float | Iterable[float] = (), **options: Any) -> Filter:
+    """filter() with a bound relative to the range of the values of `array`, as leeway.compress() takes it: without NaN,
+    infinities and fill values, given, found, or under a mask. These are told to the filter, too."""
+    found = leeway._value_range(array, fill)
+    if found is None or not found.max > found.min:
+        return filter(lossless=True, fill=fill, **options)
+    return filter(abs=leeway._native.relative_bound(rel, found.min, found.max), fill=found.fills, **options)
 
 
 def describe(dataset: h5py.Dataset) -> dict[str, Any] | None:
@@ -103,6 +105,7 @@ def describe(dataset: h5py.Dataset) -> dict[str, Any] | None:
     for i in np.arange(dataset.id.get_num_chunks()):
         where = dataset.id.get_chunk_info(int(i))
         mask, stream = dataset.id.read_direct_chunk(where.chunk_offset)
+        stream = stream[:len(stream) - CHECKSUM_BYTES * ("fletcher32" in dataset._filters)]
         if mask == 0:
             infos.append(leeway.inspect(stream))
     if not infos:
