@@ -144,6 +144,29 @@ hid_t checked(hid_t id, const std::string& what) {
 
 bool is_dimension_scale(hid_t dataset) { return H5DSis_scale(dataset) > 0; }
 
+std::string text_of(hid_t object, const char* name) {
+  if (H5Aexists(object, name) <= 0) return "";
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (H5Tget_class(type) != H5T_STRING || count < 1) return "";
+  if (H5Tis_variable_str(type) > 0) {
+    const Handle memory(H5Tcopy(type), H5Tclose);
+    std::vector<char*> texts;
+    texts.resize(size_t(count));
+    if (H5Aread(attribute, memory, texts.data()) < 0) return "";
+    std::string joined;
+    for (const char* text : texts)
+      if (text) joined += (joined.empty() ? "" : " ") + std::string(text);
+    H5Dvlen_reclaim(memory, space, H5P_DEFAULT, texts.data());
+    return joined;
+  }
+  std::string text(H5Tget_size(type) * size_t(count), '\0');
+  if (H5Aread(attribute, type, text.data()) < 0) return "";
+  std::ranges::replace(text, '\0', ' ');
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
 bool is_container(const std::string& path) {
   return first_bytes(path) == "\x89HDF\r\n\x1a\n" || is_classic(path);
 }
@@ -215,6 +238,13 @@ std::vector<u64> Variable::fill_patterns(const View& values) const {
 double Variable::unit() const {
   const double scale = packing().value_or(Packing{}).scale;
   return scale != 0 ? std::fabs(scale) : 1;
+}
+
+bool Variable::is_unsigned_in_disguise() const {
+  const bool is_signed = dtype_ == DType::i8 || dtype_ == DType::i16 || dtype_ == DType::i32 ||
+                         dtype_ == DType::i64;
+  const std::string said = is_signed ? text_of(dataset_, "_Unsigned") : "";
+  return said == "true" || said == "True" || said == "TRUE";
 }
 
 std::optional<Packing> Variable::packing() const {

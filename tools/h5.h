@@ -43,6 +43,8 @@ class Handle {
 hid_t checked(hid_t id, const std::string& what);
 
 bool is_dimension_scale(hid_t dataset);
+// What an attribute says; "" if it is missing or no text.
+std::string text_of(hid_t object, const char* name);
 
 // Whether the file begins as an HDF5 or classic netCDF file does.
 bool is_container(const std::string& path);
@@ -79,6 +81,8 @@ class Variable {
   std::vector<u64> fill_patterns(const View& values) const;
   // |scale_factor| of numbers that stand for others; 1 for all others.
   double unit() const;
+  // Whether integers are meant to be read as unsigned ones, contrary to their type.
+  bool is_unsigned_in_disguise() const;
   // What a reader makes of the stored numbers; nothing if these are the values.
   std::optional<Packing> packing() const;
   // The values of a part, in the byte order of this machine.

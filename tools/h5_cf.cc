@@ -19,29 +19,6 @@ bool names_variables(std::string_view attribute) {
          attribute.ends_with("_coordinates") || attribute.ends_with("_connectivity");
 }
 
-// What an attribute says; "" if it is no text.
-std::string text_of(hid_t object, const char* name) {
-  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
-  const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
-  const hssize_t count = H5Sget_simple_extent_npoints(space);
-  if (H5Tget_class(type) != H5T_STRING || count < 1) return "";
-  if (H5Tis_variable_str(type) > 0) {
-    const Handle memory(H5Tcopy(type), H5Tclose);
-    std::vector<char*> texts;
-    texts.resize(size_t(count));
-    if (H5Aread(attribute, memory, texts.data()) < 0) return "";
-    std::string joined;
-    for (const char* text : texts)
-      if (text) joined += (joined.empty() ? "" : " ") + std::string(text);
-    H5Dvlen_reclaim(memory, space, H5P_DEFAULT, texts.data());
-    return joined;
-  }
-  std::string text(H5Tget_size(type) * size_t(count), '\0');
-  if (H5Aread(attribute, type, text.data()) < 0) return "";
-  std::ranges::replace(text, '\0', ' ');
-  return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
 std::map<std::string, std::string> attributes_of(hid_t object) {
   std::map<std::string, std::string> attributes;
   const auto add = [](hid_t owner, const char* name, const H5A_info_t*, void* to) -> herr_t {

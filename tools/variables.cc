@@ -134,6 +134,10 @@ std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked,
       fail_argument("'" + name + "' needs a bound: --variable " + name +
                     "=abs:E, or --abs E for all");
     const Bound& bound = found == own.rend() ? asked.options.bound : found->bound;
+    if (variable.is_unsigned_in_disguise() && !bound.has(BoundKind::lossless))
+      fail_argument("'" + name +
+                    "' holds unsigned numbers as signed ones (_Unsigned): only --variable " + name +
+                    "=lossless keeps them");
     CompressOptions options = options_for(variable, asked.options, bound);
     tasks.push_back({std::move(variable), bound, std::move(options)});
   }
@@ -229,7 +233,6 @@ double stated(const Bound& bound, BoundKind kind) {
 }
 
 Outcome to_stream(const Task& task, const std::string& path, bool force) {
-  refuse_to_leave_nothing(task, stated(task.options.bound, BoundKind::abs), force);
   const Array values = task.variable.read();
   OutputFile out(path, force);
   const CompressReport made = compress(View(values.data(), values.dtype(), values.shape()),
@@ -381,6 +384,8 @@ void CompressVariables::run() const {
   if (tasks.size() > 1 && !output.empty() && !std::filesystem::is_directory(output))
     fail_argument(
         "several variables need an HDF5 or netCDF file (-o out.nc) or a folder (-o folder)");
+  for (const Task& task : tasks)
+    refuse_to_leave_nothing(task, stated(task.options.bound, BoundKind::abs), force);
   std::vector<Outcome> outcomes;
   for (const Task& task : tasks)
     outcomes.push_back(

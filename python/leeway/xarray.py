@@ -18,8 +18,7 @@ from typing import Any, Iterable, Iterator, Mapping, Union
 
 import numpy as np
 from xarray import Variable
-from xarray.backends import BackendEntrypoint
-from xarray.conventions import decode_cf_variable, encode_cf_variable
+from xarray.conventions import CF_RELATED_DATA, decode_cf_variable, encode_cf_variable
 
 import leeway
 from leeway import _cf
@@ -30,23 +29,13 @@ with contextlib.suppress(ImportError):  # Zarr needs no h5py
 Bounds = Union[float, Mapping[str, float], None]
 
 #: What a variable was read with, and is to be written with again.
-KEPT = ("_FillValue", "missing_value", "dtype", "scale_factor", "add_offset", "units", "calendar", "_Unsigned", "coordinates",
-        "grid_mapping", "bounds", "climatology", "cell_measures", "ancillary_variables", "formula_terms")
+KEPT = ("_FillValue", "missing_value", "dtype", "scale_factor", "add_offset", "units", "calendar", "_Unsigned", *CF_RELATED_DATA)
 KEPT_BY_ZARR = ("chunks", "shards")
 
 #: One chunk of a netCDF variable holds at most so many values, if nothing else is said.
 CHUNK_VALUES = 1 << 20
 #: Chunks smaller than this cost too much; they are made anew.
 SMALLEST_CHUNK = 1 << 14
-
-
-class FindsPlugin(BackendEntrypoint):
-    """Opens nothing. xarray imports it, and this module with it, before it opens a file: the HDF5 filter is known then."""
-
-    description = "Makes leeway's HDF5 filter known to the other engines"
-
-    def open_dataset(self, *args: Any, **options: Any) -> Any:
-        raise NotImplementedError("leeway is no engine; open the file with engine='h5netcdf', 'netcdf4' or 'zarr'")
 
 
 class Encoding(dict):
@@ -123,9 +112,9 @@ def _chosen(ds: Any, left_alone: Mapping[str, str], *bounds: Any) -> list[str]:
             if name in named or (everywhere and name not in left_alone and ds[name].dtype.kind == "f" and ds[name].ndim > 0)]
 
 
-def _fills(stored: Any) -> list[float]:
+def _fills(stored: Any, *keys: str) -> list[float]:
     """The values that mean "nothing here", in the units in which they are stored."""
-    given = [value for key in ("_FillValue", "missing_value") if key in stored.attrs for value in np.atleast_1d(stored.attrs[key])]
+    given = [value for key in keys if key in stored.attrs for value in np.atleast_1d(stored.attrs[key])]
     numbers = [value for value in given if np.asarray(value).dtype.kind in "fiu" and not np.isnan(value)]
     return list(dict.fromkeys(value.item() for value in map(np.asarray, numbers)))
 
@@ -151,7 +140,8 @@ class _Asked:
         # As xarray will write it.
         stored = encode_cf_variable(Variable(variable.dims, variable.variable.data, variable.attrs, dict(kept)), name=name)
         self.unit = np.abs(float(stored.attrs.get("scale_factor", 1))) or 1.0
-        self.fills = _fills(stored)
+        self.fills = _fills(stored, "_FillValue", "missing_value")
+        self.own_fill = _fills(stored, "_FillValue")  #: an HDF5 dataset tells the filter itself
         self.limit = limit  #: as the reader is to see it; None: no error at all
         if part is not None:
             found = leeway._value_range(_extremes(stored, self.fills), self.fills)
@@ -226,8 +216,7 @@ def encoding(
         if to == "netcdf":
             from leeway.hdf5 import filter
 
-            own = {kept.get("_FillValue", variable.attrs.get("_FillValue"))}  # the dataset tells the filter
-            fills = [value for value in asked.fills if value not in own]
+            fills = [value for value in asked.fills if value not in asked.own_fill]
             result[name] = kept | {"chunksizes": _chunks_of(variable), **filter(**options, fill=fills)}
         elif zarr_format == 2:
             from leeway.numcodecs import Leeway

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """netCDF4, nccopy and ncdump."""
+import shutil
+
 import netCDF4
 import numpy as np
 import pytest
@@ -38,6 +40,28 @@ def test_nccopy_ncdump_and_back(shell, plain, python):
     # The stored parameters are handed back when a file is copied.
     shell("nccopy", "out.nc", "copy.nc")
     shell("h5diff", "out.nc", "copy.nc", "/t")
+
+
+@pytest.mark.skipif(not shutil.which("ncks"), reason="NCO is not installed")
+def test_nco_writes(shell, plain, python):
+    """It gives the filter of one variable to the others, too, without its parameters: these must stay as they are."""
+    shell("nccopy", "-F", f"t,{ID},1,1e-3d", "-c", "t:10,48,32", "in.nc", "out.nc")
+    shell("ncks", "-O", "-d", "z,0,9", "out.nc", "part.nc")
+    shell("ncap2", "-O", "-s", "u=t*2", "out.nc", "twice.nc")
+    python("""
+        import netCDF4
+        with netCDF4.Dataset("part.nc") as file:
+            file.set_auto_mask(False)
+            check(file["t"][...], wave()[:10], 1e-3)
+            assert (file["count"][:] == np.arange(10)).all()
+        with netCDF4.Dataset("twice.nc") as file:
+            file.set_auto_mask(False)
+            assert (file["count"][:] == np.arange(20)).all()
+            read, field = file["t"][...], wave()
+            ordinary = np.isfinite(field) & (np.abs(field) < 1e30)
+            assert np.abs(read - field)[ordinary].max() <= 1e-3
+            assert np.abs(file["u"][...] - 2 * field)[ordinary].max() <= 2e-3 + 1e-6
+        """)
 
 
 def test_nccopy_refuses_nonsense(shell, plain):

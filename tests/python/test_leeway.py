@@ -213,3 +213,42 @@ def test_smaller_bounds_in_regions():
 def test_auto():
     assert leeway.inspect(leeway.compress(field(), abs=0.1, recipe="auto")).recipe
     assert "auto" in leeway.recipes()
+
+
+def test_masked_arrays():
+    """What is masked counts as a fill value; it must not be part of the range."""
+    values = field((40, 50, 60)).astype("f4")
+    land = values > np.quantile(values, 0.8)
+    marked = np.ma.masked_array(np.where(land, np.float32(12345678), values), land, fill_value=12345678)
+    span = float(values[~land].max()) - float(values[~land].min())
+    stream = leeway.compress(marked, rel=1e-3)
+    decoded = leeway.decompress(stream)
+    assert np.abs(decoded[~land].astype("f8") - values[~land]).max() <= 1e-3 * span
+    assert (decoded[land] == 12345678).all() and (np.ma.masked_equal(decoded, 12345678).mask == land).all()
+    assert leeway.verify(stream, against=marked)
+    found = leeway.compare(marked, decoded)
+    assert found["compared"] == (~land).sum() and found["max"] - found["min"] == pytest.approx(span) and found["max_rel"] <= 1e-3
+    # The values under the mask do not matter, a fill value of one's own does.
+    other = np.ma.masked_array(np.where(land, np.float32(-1), values), land, fill_value=-5555)
+    decoded = leeway.decompress(leeway.compress(other, rel=1e-3))
+    assert (decoded[land] == -5555).all() and np.abs(decoded[~land].astype("f8") - values[~land]).max() <= 1e-3 * span
+    # Nothing masked, no fill value.
+    plain = np.ma.masked_array(values)
+    assert leeway.compress(plain, rel=1e-3) == leeway.compress(values, rel=1e-3)
+    whole = np.ma.masked_array(np.arange(1000, dtype="i8") - 2**62, np.arange(1000) % 7 == 0, fill_value=-2**62 - 1)
+    decoded = leeway.decompress(leeway.compress(whole, abs=3))
+    assert (decoded[::7] == -2**62 - 1).all() and np.abs(decoded - whole).max() <= 3
+    assert leeway.advise(marked, rel=1e-2)
+
+
+def test_comparing_leaves_fill_values_out():
+    values = field((40, 50, 60)).astype("f4")
+    for fill, told in [(1e20, {}), (-77.7, {"fill": -77.7})]:
+        land = values > np.quantile(values, 0.8)
+        marked = np.where(land, np.float32(fill), values)
+        decoded = leeway.decompress(leeway.compress(marked, rel=1e-3, **told))
+        found = leeway.compare(marked, decoded, **told)
+        assert found["max"] == values[~land].max() and found["compared"] == (~land).sum() and found["special_mismatches"] == 0
+        assert 50 < found["psnr"] < 80 and found["max_rel"] <= 1e-3
+        decoded[land] = 0
+        assert leeway.compare(marked, decoded, **told)["special_mismatches"] == land.sum()
