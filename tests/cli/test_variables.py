@@ -179,8 +179,8 @@ def test_a_bound_that_leaves_nothing(leeway):
     """Precipitation under a bound for temperature: zeros everywhere, if nobody asks."""
     with netCDF4.Dataset(leeway.folder / "in.nc", "w") as file:
         file.createDimension("z", 20), file.createDimension("y", 48), file.createDimension("x", 64)
-        for name, scale in [("t", 10), ("pr", 1e-5), ("constant", 0)]:
-            file.createVariable(name, "f4", ("z", "y", "x"))[...] = wave(special=False) * np.float32(scale) + 1
+        for name, values in [("t", wave(special=False)), ("pr", wave(special=False) * np.float32(1e-5)), ("constant", 7.0)]:
+            file.createVariable(name, "f4", ("z", "y", "x"))[...] = values
     for output in ["out.nc", "."]:
         said = leeway.fails(2, "compress", "in.nc", "--abs", "0.01", "-o", output)
         assert "'pr': the bound 0.01 is larger than the range" in said and "--variable pr=abs:E" in said

@@ -43,24 +43,22 @@ def test_nccopy_ncdump_and_back(shell, plain, python):
 
 
 @pytest.mark.skipif(not shutil.which("ncks"), reason="NCO is not installed")
-def test_nco_writes(shell, plain, python):
-    """It gives the filter of one variable to the others, too, without its parameters: these must stay as they are."""
-    shell("nccopy", "-F", f"t,{ID},1,1e-3d", "-c", "t:10,48,32", "in.nc", "out.nc")
+def test_nco_hands_the_filter_on(shell, plain, python):
+    """It gives the filter of one variable to the others, too, with a word that was left in memory, 0 in this case: these others
+    must stay as they are."""
+    with netCDF4.Dataset(shell.folder / "filled.nc", "w") as file:
+        for name, extent in zip("zyx", plain.shape):
+            file.createDimension(name, extent)
+        file.createVariable("t", "f4", ("z", "y", "x"), fill_value=np.float32(1e20))[...] = wave(special=False)
+        file.createVariable("count", "i4", ("z",))[:] = np.arange(20)
+    shell("nccopy", "-F", f"t,{ID},1,1e-3d", "-c", "t:10,48,32", "filled.nc", "out.nc")
     shell("ncks", "-O", "-d", "z,0,9", "out.nc", "part.nc")
-    shell("ncap2", "-O", "-s", "u=t*2", "out.nc", "twice.nc")
     python("""
         import netCDF4
+        field = wave(special=False)
         with netCDF4.Dataset("part.nc") as file:
-            file.set_auto_mask(False)
-            check(file["t"][...], wave()[:10], 1e-3)
+            check(file["t"][...].data, field[:10], 1e-3)
             assert (file["count"][:] == np.arange(10)).all()
-        with netCDF4.Dataset("twice.nc") as file:
-            file.set_auto_mask(False)
-            assert (file["count"][:] == np.arange(20)).all()
-            read, field = file["t"][...], wave()
-            ordinary = np.isfinite(field) & (np.abs(field) < 1e30)
-            assert np.abs(read - field)[ordinary].max() <= 1e-3
-            assert np.abs(file["u"][...] - 2 * field)[ordinary].max() <= 2e-3 + 1e-6
         """)
 
 
