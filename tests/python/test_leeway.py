@@ -252,3 +252,15 @@ def test_comparing_leaves_fill_values_out():
         assert 50 < found["psnr"] < 80 and found["max_rel"] <= 1e-3
         decoded[land] = 0
         assert leeway.compare(marked, decoded, **told)["special_mismatches"] == land.sum()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i2", "u1", "i8"])
+def test_the_range_of_parts_is_that_of_the_whole(dtype):
+    """Found by the few extremes of each part; a fill value may occur once in each of two parts."""
+    values = (field((30, 40)) * 10).astype(dtype)
+    values[0, 0] = values[29, 39] = np.array(-9999 if dtype != "u1" else 255).astype(dtype)
+    for extra in [[], [7]]:
+        for parts in [1, 2, 7, 30]:
+            found = np.concatenate([leeway._extremes(part, extra) for part in np.array_split(values, parts)])
+            assert found.size <= 16 * parts and leeway._value_range(found, extra) == leeway._value_range(values, extra)
+    assert leeway._extremes(np.full(5, np.nan)).size == 0 and leeway._value_range(np.full(5, np.nan)) is None
