@@ -118,6 +118,21 @@ Parameters current_parameters(const leeway_h5_host& host, hid_t dcpl, unsigned& 
   return parse_words({words, std::min<size_t>(count, 64)});
 }
 
+// A filter that comes first hands on other bytes than the dataset's values: bounds mean nothing for
+// them.
+void refuse_filters_before(const leeway_h5_host& host, hid_t dcpl) {
+  unsigned flags = 0, config = 0;
+  size_t words = 0;
+  char name[64] = "";
+  if (host.Pget_nfilters(dcpl) < 1) return;
+  const H5Z_filter_t first =
+      host.Pget_filter2(dcpl, 0, &flags, &words, nullptr, sizeof name, name, &config);
+  if (first < 0 || first == LEEWAY_H5Z_ID) return;
+  throw Error(Errc::unsupported, "another filter comes before this one, number " +
+                                     std::to_string(first) + (*name ? ", " : "") + name +
+                                     ": leeway must be the first, as it needs the values themselves");
+}
+
 htri_t can_apply(hid_t, hid_t type, hid_t) {
   const leeway_h5_host host = Hosts::instance().of(__builtin_return_address(0));
   return guarded<htri_t>(host, __func__, 0, [&] {
@@ -130,6 +145,7 @@ htri_t can_apply(hid_t, hid_t type, hid_t) {
 herr_t set_local(hid_t dcpl, hid_t type, hid_t space) {
   const leeway_h5_host host = Hosts::instance().of(__builtin_return_address(0));
   return guarded<herr_t>(host, __func__, -1, [&] {
+    refuse_filters_before(host, dcpl);
     unsigned flags = 0;
     Parameters parameters = current_parameters(host, dcpl, flags);
     const bool big_endian = host.Tget_order(type) == H5T_ORDER_BE;

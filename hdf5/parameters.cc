@@ -146,6 +146,8 @@ Parameters parse_words(std::span<const unsigned> words) {
         "the filter needs a bound: its parameters are 1 and a double (absolute bound), 3 "
         "(lossless), or a text");
   Parameters parameters;
+  // NCO gives the filter of one variable to the others, too, with nothing but a zero.
+  if (words.size() == 1 && words[0] == 0) return parameters;
   WordReader in(words);
   const unsigned first = in.word();
   const unsigned mode = first & 0xff;

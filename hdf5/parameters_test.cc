@@ -66,12 +66,18 @@ TEST(Hdf5Parameters, WhatIsStoredReadsBack) {
   EXPECT_LE(stored_words(plain).size(), 7u);
 }
 
+// NCO hands the filter to variables it was not asked for, with this.
+TEST(Hdf5Parameters, ALoneZeroIsLossless) {
+  EXPECT_EQ(parse_words(Words{0}).abs, 0);
+  EXPECT_EQ(given_words(parse_words(Words{0})), Words{3});
+}
+
 TEST(Hdf5Parameters, NonsenseIsRefused) {
   const auto refused = [](const Words& words) { EXPECT_THROW(parse_words(words), Error); };
   refused({});
   refused({1});
   refused({1, 0});
-  refused({0});
+  refused({0, 0});
   refused({9, 0, 0});
   refused({0x20001, 0, 0x3ff00000, 1 | 1 << 8, 5});  // of a later version
   refused(numbers(1, {0}));

@@ -23,6 +23,8 @@ bool find_functions(void* library, leeway_h5_host& host) {
   };
   return find(host.Pget_filter_by_id2, "H5Pget_filter_by_id2") &&
          find(host.Pmodify_filter, "H5Pmodify_filter") &&
+         find(host.Pget_nfilters, "H5Pget_nfilters") &&
+         find(host.Pget_filter2, "H5Pget_filter2") &&
          find(host.Pfill_value_defined, "H5Pfill_value_defined") &&
          find(host.Pget_fill_value, "H5Pget_fill_value") && find(host.Tget_class, "H5Tget_class") &&
          find(host.Tget_size, "H5Tget_size") && find(host.Tget_precision, "H5Tget_precision") &&

@@ -26,6 +26,9 @@ typedef struct leeway_h5_host {
   herr_t (*Pget_filter_by_id2)(hid_t, H5Z_filter_t, unsigned*, size_t*, unsigned*, size_t, char*,
                                unsigned*);
   herr_t (*Pmodify_filter)(hid_t, H5Z_filter_t, unsigned, size_t, const unsigned*);
+  int (*Pget_nfilters)(hid_t);
+  H5Z_filter_t (*Pget_filter2)(hid_t, unsigned, unsigned*, size_t*, unsigned*, size_t, char*,
+                               unsigned*);
   herr_t (*Pfill_value_defined)(hid_t, H5D_fill_value_t*);
   herr_t (*Pget_fill_value)(hid_t, hid_t, void*);
   H5T_class_t (*Tget_class)(hid_t);
@@ -55,6 +58,8 @@ static inline herr_t leeway_h5z_register(void) {
   if (H5open() < 0) return -1;
   host.Pget_filter_by_id2 = H5Pget_filter_by_id2;
   host.Pmodify_filter = H5Pmodify_filter;
+  host.Pget_nfilters = H5Pget_nfilters;
+  host.Pget_filter2 = H5Pget_filter2;
   host.Pfill_value_defined = H5Pfill_value_defined;
   host.Pget_fill_value = H5Pget_fill_value;
   host.Tget_class = H5Tget_class;

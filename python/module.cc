@@ -10,6 +10,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "leeway/chunk_memory.h"
+#include "leeway/engine/region.h"
 #include "leeway/leeway.hpp"
 #include "leeway/quality/advise.h"
 #include "leeway/quality/choose.h"
@@ -101,7 +102,7 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
                          const std::string& recipe, const std::vector<double>& fills,
                          bool detect_fills, const std::vector<i64>& chunk, i64 threads,
                          const Regions& regions, const std::optional<InArray>& bounds,
-                         bool is_chunk) {
+                         const std::vector<u64>& fill_bits, bool is_chunk) {
   CompressOptions options;
   for (const auto& [first, extents, bound] : regions)
     options.regions.push_back({box_of(first, shape_of(extents, "an extent of a region")), bound});
@@ -109,6 +110,7 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
   options.bound = bound_of(limits);
   options.recipe = recipe;
   options.fills = fills;
+  options.fill_bits = fill_bits;
   options.detect_fills = detect_fills;
   options.chunk = shape_of(chunk, "an extent of a chunk");
   options.execution = execution_of(threads);
@@ -138,6 +140,52 @@ void remember_chunk(const InBytes& stream, const InArray& decoded, const std::st
   const View view = view_of_array<const std::byte>(decoded, as);
   const nb::gil_scoped_release release;
   ChunkMemory::of_process().remember({stream.data(), stream.size()}, view);
+}
+
+CompressOptions fill_options(const std::vector<double>& fills, const std::vector<u64>& fill_bits) {
+  CompressOptions options;
+  options.fills = fills;
+  options.fill_bits = fill_bits;
+  return options;
+}
+
+// Lowest and highest value, how far they are apart, and the fill values, as bit patterns, that are not among them.
+std::optional<std::tuple<double, double, double, std::vector<u64>>> range_of_array(
+    const InArray& array, const std::string& as, const std::vector<double>& fills,
+    const std::vector<u64>& fill_bits) {
+  const View view = view_of_array<const std::byte>(array, as);
+  const nb::gil_scoped_release release;
+  const std::optional<ValidRange> range = value_range(view, fill_options(fills, fill_bits));
+  if (!range) return std::nullopt;
+  return std::tuple(range->min, range->max, range->size(), range->fills);
+}
+
+// As bytes of the array's type.
+nb::bytes extremes_of_array(const InArray& array, const std::string& as,
+                            const std::vector<double>& fills, const std::vector<u64>& fill_bits) {
+  const View view = view_of_array<const std::byte>(array, as);
+  std::optional<Array> found;
+  {
+    const nb::gil_scoped_release release;
+    found = extremes(view, fill_options(fills, fill_bits));
+  }
+  return nb::bytes(reinterpret_cast<const char*>(found->data()), size_t(found->bytes()));
+}
+
+// The size of a stream of which only the beginning and the end are known; nothing if these are too
+// short to tell, or if chunks have been moved.
+std::optional<u64> size_of_stream(const InBytes& first, const InBytes& last) {
+  const ByteView begin(first.data(), first.size()), end(last.data(), last.size());
+  if (begin.size() < kPreambleBytes || end.size() < kTailEndBytes) return std::nullopt;
+  const u64 header = header_bytes(begin.first(kPreambleBytes));
+  const u64 tail = tail_bytes(end.last(kTailEndBytes));
+  if (header > begin.size() || tail > end.size()) return std::nullopt;
+  const u64 chunks = read_header(begin.first(size_t(header))).grid().size();
+  const Tail parts = read_tail(end.last(size_t(tail)), chunks);
+  if (!parts.moved.empty()) return std::nullopt;
+  u64 size = header + tail;
+  for (const u64 room : parts.rooms) size += kFrameHeadBytes + room;
+  return size;
 }
 
 // Bytes that a Python function gives: read(offset, count) -> bytes.
@@ -194,6 +242,21 @@ class Stream {
     options.execution = execution_of(threads);
     const nb::gil_scoped_release release;
     decompress_into(reader_, box.first, view, options);
+  }
+
+  // Where the chunks of a region are: offsets and sizes, in the order of the chunks.
+  std::vector<std::pair<u64, u64>> ranges(const std::vector<u64>& first,
+                                          const std::vector<u64>& extents) const {
+    const Shape shape{std::span<const u64>(extents)};
+    if (first.size() != shape.rank()) fail_argument("a region has as many first indices as extents");
+    Index index{};
+    std::ranges::copy(first, index.begin());
+    check_region(reader_.header(), index, reader_.header().dtype, shape);
+    std::vector<std::pair<u64, u64>> result;
+    for (const u64 ordinal : chunks_of_region(reader_.header(), index, shape))
+      result.emplace_back(reader_.offset(ordinal),
+                          kFrameHeadBytes + reader_.tail().rooms[size_t(ordinal)]);
+    return result;
   }
 
   nb::dict info() const {
@@ -267,8 +330,9 @@ nb::dict compare_arrays(const InArray& original, const InArray& other, const std
 }
 
 nb::list advise_array(const InArray& array, const std::string& as, const Limits& limits,
-                      const std::vector<std::string>& recipes, i64 threads) {
-  CompressOptions options;
+                      const std::vector<std::string>& recipes, i64 threads,
+                      const std::vector<double>& fills) {
+  CompressOptions options = fill_options(fills, {});
   options.bound = bound_of(limits);
   options.execution = execution_of(threads);
   const View view = view_of_array<const std::byte>(array, as);
@@ -323,9 +387,15 @@ NB_MODULE(_native, m) {
   nb::register_exception_translator(translate);
   m.def("version", &leeway::version);
   m.def("compress", &compress_array, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("bounds").none(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("bounds").none(), nb::arg(),
         nb::arg("is_chunk"));
   m.def("remember", &remember_chunk);
+  m.def("value_range", &range_of_array);
+  m.def("extremes", &extremes_of_array);
+  m.def("relative_bound", [](double rel, double size) {
+    return leeway::relative_bound(rel, leeway::Range{0, size});
+  });
+  m.def("stream_size", &size_of_stream);
   m.def("compare", &compare_arrays);
   m.def("advise", &advise_array);
   m.def("recipes", &recipes);
@@ -339,5 +409,6 @@ NB_MODULE(_native, m) {
       .def("preview_shape", &Stream::preview_shape)
       .def("preview", &Stream::preview)
       .def("read", &Stream::read)
+      .def("ranges", &Stream::ranges)
       .def("info", &Stream::info);
 }

@@ -57,17 +57,35 @@ ArrayFile open_stream(std::shared_ptr<MappedFile> file) {
   const auto bytes = file->bytes();
   DecompressOptions options;
   options.execution.threads = available_cores();
-  auto array = std::make_shared<Array>(
-      decompress(ByteView(reinterpret_cast<const u8*>(bytes.data()), bytes.size()), options));
-  return {View(array->data(), array->dtype(), array->shape()), nullptr, array};
+  const ByteView stream(reinterpret_cast<const u8*>(bytes.data()), bytes.size());
+  auto array = std::make_shared<Array>(decompress(stream, options));
+  return {View(array->data(), array->dtype(), array->shape()), nullptr, array,
+          inspect(stream).header.fills};
 }
 
-ArrayFile open_variable(const h5::Address& address) {
+ArrayFile open_variable(const h5::Address& address, std::optional<h5::Packing>* packing = nullptr) {
   const h5::File file(address.path, address.names);
   if (address.names.size() != 1) {
     fail_argument("name one variable: " + address.path + ":NAME; there are " + file.list());
   }
-  auto array = std::make_shared<Array>(file.variable(address.names[0]).read());
+  const h5::Variable variable = file.variable(address.names[0]);
+  auto array = std::make_shared<Array>(variable.read());
+  const View view(array->data(), array->dtype(), array->shape());
+  if (packing) *packing = variable.packing();
+  return {view, nullptr, array, variable.fill_patterns(view)};
+}
+
+// scale * stored + offset.
+ArrayFile unpacked(const ArrayFile& packed, const h5::Packing& packing) {
+  auto array = std::make_shared<Array>(DType::f64, packed.view.shape);
+  auto* out = reinterpret_cast<double*>(array->view().data);
+  visit_dtype(packed.view.dtype, [&]<class T>(std::type_identity<T>) {
+    const auto* stored = reinterpret_cast<const T*>(packed.view.data);
+    for (size_t i = 0; i < size_t(packed.view.shape.size()); ++i)
+      out[i] = std::ranges::find(packed.fills, u64(bits_of(stored[i]))) == packed.fills.end()
+                   ? packing.scale * double(stored[i]) + packing.offset
+                   : std::numeric_limits<double>::quiet_NaN();
+  });
   return {View(array->data(), array->dtype(), array->shape()), nullptr, array};
 }
 
@@ -168,6 +186,14 @@ ArrayFile open_array(const std::string& path, const ArrayOptions& options) {
     fail_argument("the shape of " + what + " is not known: give --shape, e.g. --shape 100x500x500");
   check_size(path, file->bytes().size(), *dtype, *shape);
   return {View(file->bytes().data(), *dtype, *shape), file, nullptr};
+}
+
+ArrayFile open_unpacked(const std::string& path, const ArrayOptions& options) {
+  const auto address = h5::parse_address(path);
+  if (!address) return open_array(path, options);
+  std::optional<h5::Packing> packing;
+  ArrayFile file = open_variable(*address, &packing);
+  return packing ? unpacked(file, *packing) : file;
 }
 
 }  // namespace leeway::cli

@@ -46,11 +46,14 @@ struct ArrayFile {
   View view;
   std::shared_ptr<MappedFile> file;  // keeps the values, if they come straight from a file
   std::shared_ptr<Array> array;      // keeps the values, if they had to be decoded or swapped
+  std::vector<u64> fills = {};       // what the file says of fill values, as bit patterns
 };
 
 // Shape and type come from the file itself (.npy, .lwy), from the options, or from the name:
 // field_100x500x500.f32
 ArrayFile open_array(const std::string& path, const ArrayOptions& options);
+// The same with packed variables as what they stand for: f64, with NaN for fill values.
+ArrayFile open_unpacked(const std::string& path, const ArrayOptions& options);
 
 // What the name of a raw file says.
 struct NameInfo {

@@ -9,18 +9,35 @@ namespace leeway::cli {
 void add_compare(CLI::App& verb) {
   struct Compare {
     std::string original, other;
-    bool json = false;
+    std::vector<double> fills;
+    bool no_detect = false, json = false;
     ArrayOptions array;
+
+    // Those that are given, those that the file tells, and those that compress would find.
+    std::vector<u64> fills_of(const ArrayFile& file) const {
+      CompressOptions options;
+      options.fills = fills;
+      options.fill_bits = file.fills;
+      options.detect_fills = !no_detect;
+      const std::optional<ValidRange> range = value_range(file.view, options);
+      return range ? range->fills : std::vector<u64>();
+    }
   };
   const auto self = std::make_shared<Compare>();
   verb.add_option("A", self->original, "the original: raw, .npy or stream")->required();
   verb.add_option("B", self->other, "what became of it: raw, .npy or stream")->required();
+  verb.add_option("--fill", self->fills,
+                  "a value that means 'nothing here': not compared, but must come back exactly")
+      ->type_name("V")
+      ->expected(1)
+      ->take_all();
+  verb.add_flag("--no-detect-fill", self->no_detect, "do not look for fill values");
   self->array.add_to(verb);
   verb.add_flag("--json", self->json, "report as JSON");
   verb.callback([self] {
-    const ArrayFile a = open_array(self->original, self->array),
-                    b = open_array(self->other, self->array);
-    const Comparison c = compare(a.view, b.view);
+    const ArrayFile a = open_unpacked(self->original, self->array),
+                    b = open_unpacked(self->other, self->array);
+    const Comparison c = compare(a.view, b.view, self->fills_of(a));
     struct Line {
       const char *key, *text;
       double value;
@@ -47,7 +64,7 @@ void add_compare(CLI::App& verb) {
       return;
     }
     Report report;
-    report.add("values", fmt::format("{}, {} finite in both", c.values, c.compared));
+    report.add("values", fmt::format("{}, {} of them compared", c.values, c.compared));
     report.add("special mismatches", std::to_string(c.special_mismatches));
     report.add("range", fmt::format("{} to {}", number(c.min), number(c.max)));
     for (const Line& line : lines) report.add(line.text, fmt::format("{:.9g}", line.value));

@@ -12,7 +12,7 @@ namespace {
 struct Compress {
   std::string input, output, recipe, preset, chunk, bounds;
   std::vector<double> fills;
-  std::vector<std::string> variables, region_bounds;
+  std::vector<std::string> variables, excluded, region_bounds;
   bool no_detect = false, force = false, json = false;
   BoundOptions bound;
   ArrayOptions array;
@@ -33,9 +33,11 @@ struct Compress {
     if (container && (!region_bounds.empty() || !bounds.empty()))
       fail_argument("--region-bound and --bounds are for raw and .npy files");
     if (container)
-      return CompressVariables{*container, output, options, variables, force, json, work.quiet}
+      return CompressVariables{*container, output, options, variables,
+                               excluded,   force,  json,    work.quiet}
           .run();
-    if (!variables.empty()) fail_argument("--variable is for HDF5 and netCDF files");
+    if (!variables.empty() || !excluded.empty())
+      fail_argument("--variable and --exclude are for HDF5 and netCDF files");
     if (is_container_name(output))
       fail_argument("only variables of HDF5 and netCDF files can be written to such a file");
 
@@ -142,8 +144,13 @@ void add_compress(CLI::App& verb) {
       ->type_name("OUT");
   self->bound.add_to(verb);
   verb.add_option("--variable", self->variables,
-                  "a variable with its own bound: t=abs:0.01, q=rel:1e-4, mask=lossless")
+                  "a variable with its own bound: t=abs:0.01, mask=lossless; or several: "
+                  "'tas*=rel:1e-4'")
       ->type_name("NAME=BOUND")
+      ->expected(1)
+      ->take_all();
+  verb.add_option("--exclude", self->excluded, "a variable that stays as it is, or several: 'p*'")
+      ->type_name("NAME")
       ->expected(1)
       ->take_all();
   verb.add_option("--preset", self->preset, "what matters: 'leeway recipes' lists them")
@@ -171,7 +178,8 @@ void add_compress(CLI::App& verb) {
       ->type_name("SHAPE");
   self->array.add_to(verb);
   self->work.add_to(verb);
-  verb.add_flag("-f,--force", self->force, "replace OUT if it exists");
+  verb.add_flag("-f,--force", self->force,
+                "replace OUT if it exists; take a bound that leaves nothing of a variable");
   verb.add_flag("--json", self->json, "report as JSON");
   verb.callback([self] { self->run(); });
 }

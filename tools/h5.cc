@@ -212,6 +212,31 @@ std::optional<hdf5::Parameters> filter_of(hid_t dataset, const std::string& name
   return parameters;
 }
 
+bool is_dimension_scale(hid_t dataset) { return H5DSis_scale(dataset) > 0; }
+
+std::string text_of(hid_t object, const char* name) {
+  if (H5Aexists(object, name) <= 0) return "";
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (H5Tget_class(type) != H5T_STRING || count < 1) return "";
+  if (H5Tis_variable_str(type) > 0) {
+    const Handle memory(H5Tcopy(type), H5Tclose);
+    std::vector<char*> texts;
+    texts.resize(size_t(count));
+    if (H5Aread(attribute, memory, texts.data()) < 0) return "";
+    std::string joined;
+    for (const char* text : texts)
+      if (text) joined += (joined.empty() ? "" : " ") + std::string(text);
+    H5Dvlen_reclaim(memory, space, H5P_DEFAULT, texts.data());
+    return joined;
+  }
+  std::string text(H5Tget_size(type) * size_t(count), '\0');
+  if (H5Aread(attribute, type, text.data()) < 0) return "";
+  std::ranges::replace(text, '\0', ' ');
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
 bool is_container(const std::string& path) {
   return first_bytes(path) == "\x89HDF\r\n\x1a\n" || is_classic(path);
 }
@@ -243,7 +268,7 @@ Variable::Variable(hid_t file, const std::string& name)
 }
 
 bool Variable::is_floating() const { return dtype_ == DType::f32 || dtype_ == DType::f64; }
-bool Variable::is_scale() const { return H5DSis_scale(dataset_) > 0; }
+bool Variable::is_scale() const { return is_dimension_scale(dataset_); }
 
 bool Variable::is_bare_dimension() const {
   char title[128] = "";
@@ -272,9 +297,32 @@ std::optional<u64> Variable::fill_bits() const {
   return bits;
 }
 
+std::vector<u64> Variable::fill_patterns(const View& values) const {
+  CompressOptions options;
+  options.detect_fills = false;
+  options.fills = fills();
+  if (const auto bits = fill_bits()) options.fill_bits = {*bits};
+  const std::optional<ValidRange> range = value_range(values, options);
+  return range ? range->fills : std::vector<u64>();
+}
+
 double Variable::unit() const {
-  const std::vector<double> scale = numbers_of(dataset_, "scale_factor");
-  return !is_floating() && scale.size() == 1 && scale[0] != 0 ? std::fabs(scale[0]) : 1;
+  const double scale = packing().value_or(Packing{}).scale;
+  return scale != 0 ? std::fabs(scale) : 1;
+}
+
+bool Variable::is_unsigned_in_disguise() const {
+  const bool is_signed = dtype_ == DType::i8 || dtype_ == DType::i16 || dtype_ == DType::i32 ||
+                         dtype_ == DType::i64;
+  const std::string said = is_signed ? text_of(dataset_, "_Unsigned") : "";
+  return said == "true" || said == "True" || said == "TRUE";
+}
+
+std::optional<Packing> Variable::packing() const {
+  const std::vector<double> scale = numbers_of(dataset_, "scale_factor"),
+                            offset = numbers_of(dataset_, "add_offset");
+  if (scale.size() != 1 && offset.size() != 1) return std::nullopt;
+  return Packing{scale.size() == 1 ? scale[0] : 1, offset.size() == 1 ? offset[0] : 0};
 }
 
 Array Variable::read(const Box& part) const {
@@ -305,6 +353,14 @@ void Variable::for_each_part(u64 thickness,
     const Box part = slab(shape_, first, step);
     f(part, read(part));
   }
+}
+
+void Variable::while_parts(u64 bytes, const std::function<bool(const Array&)>& f) const {
+  if (shape_.rank() == 0 || shape_.size() == 0) return void(f(read()));
+  const u64 row = shape_.size() / shape_[0] * size_of(dtype_);
+  const u64 step = std::max<u64>(1, bytes / row);
+  for (u64 first = 0; first < shape_[0]; first += step)
+    if (!f(read(slab(shape_, first, step)))) return;
 }
 
 std::optional<Shape> Variable::chunk() const {

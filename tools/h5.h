@@ -43,6 +43,10 @@ class Handle {
 // Throws, with what HDF5 has to say, if an id or a status is negative.
 hid_t checked(hid_t id, const std::string& what);
 
+bool is_dimension_scale(hid_t dataset);
+// What an attribute says; "" if it is missing or no text.
+std::string text_of(hid_t object, const char* name);
+
 // Whether the file begins as an HDF5 or classic netCDF file does.
 bool is_container(const std::string& path);
 // "file.nc:t,u": the path before the last colon that follows an existing file, and the names behind
@@ -53,6 +57,11 @@ struct Address {
 };
 // Nothing if there is no such container.
 std::optional<Address> parse_address(const std::string& text);
+
+// Stored numbers that stand for others: scale * stored + offset.
+struct Packing {
+  double scale = 1, offset = 0;
+};
 
 // One dataset, open for reading.
 class Variable {
@@ -69,14 +78,22 @@ class Variable {
   std::vector<double> fills() const;
   // The fill value of the dataset, if it was given one, as bits.
   std::optional<u64> fill_bits() const;
-  // |scale_factor| of integers that stand for real numbers; 1 for all others.
+  // All of them as bits; `values` are some of this variable's.
+  std::vector<u64> fill_patterns(const View& values) const;
+  // |scale_factor| of numbers that stand for others; 1 for all others.
   double unit() const;
+  // Whether integers are meant to be read as unsigned ones, contrary to their type.
+  bool is_unsigned_in_disguise() const;
+  // What a reader makes of the stored numbers; nothing if these are the values.
+  std::optional<Packing> packing() const;
   // The values of a part, in the byte order of this machine.
   Array read(const Box& part) const;
   Array read() const { return read({{}, shape_}); }
   void write(const Box& part, const Array& values) const;
   // Calls f for parts along the first axis of about 128 MB, whole multiples of `thickness`.
   void for_each_part(u64 thickness, const std::function<void(const Box&, const Array&)>& f) const;
+  // The same in parts of about `bytes`, until f says no.
+  void while_parts(u64 bytes, const std::function<bool(const Array&)>& f) const;
   std::optional<Shape> chunk() const;
   // The parameters of leeway's filter, if it was applied. They fit the chunks.
   const std::optional<hdf5::Parameters>& filter() const { return filter_; }

@@ -11,7 +11,7 @@ add_executable(leeway_cli tools/main.cc tools/cli.cc tools/array_file.cc tools/o
                tools/compress.cc
                tools/decompress.cc tools/inspect.cc tools/verify.cc tools/compare.cc tools/recipes.cc tools/sample.cc
                tools/sample_fields.cc tools/bench.cc tools/advise.cc tools/doctor.cc tools/region.cc tools/update.cc
-               tools/h5.cc tools/h5_copy.cc tools/classic.cc tools/variables.cc
+               tools/h5.cc tools/h5_cf.cc tools/h5_copy.cc tools/classic.cc tools/variables.cc
                tools/filter.cc tools/doctor_hdf5.cc tools/model.cc tools/fpga_model.cc)
 leeway_flags(leeway_cli)
 # Several files at once: the headers of command line and JSON take longer to compile than all the rest.

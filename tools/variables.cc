@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/variables.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -8,6 +10,7 @@
 #include <map>
 
 #include "leeway/quality/compare.h"
+#include "tools/h5_cf.h"
 #include "tools/output_file.h"
 
 namespace leeway::cli {
@@ -58,16 +61,59 @@ CompressOptions options_for(const Variable& variable, CompressOptions options, c
   return options;
 }
 
-std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked) {
+bool is_pattern(const std::string& name) { return name.find_first_of("*?[") != name.npos; }
+
+bool matches(const std::string& pattern, const std::string& name) {
+  return pattern == name || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+// The variables that patterns and bounds for all may mean, and those that nothing but their own
+// name means, with the reason.
+struct Candidates {
+  std::vector<std::string> names;
+  std::vector<std::pair<std::string, std::string>> left_alone;
+
+  Candidates(const h5::File& file, const std::vector<std::string>& excluded) {
+    const std::map<std::string, std::string> descriptions = h5::descriptions(file);
+    for (const std::string& name : file.arrays()) {
+      const Variable variable = file.variable(name);
+      if (variable.is_scale() || variable.shape().size() == 0) continue;
+      const auto described = descriptions.find(name);
+      if (std::ranges::any_of(excluded, [&](auto& pattern) { return matches(pattern, name); }))
+        left_alone.emplace_back(name, "it is excluded");
+      else if (described != descriptions.end())
+        left_alone.emplace_back(name, described->second);
+      else
+        names.push_back(name);
+    }
+  }
+};
+
+// In the place of every pattern, the names that it means.
+std::vector<OwnBound> expanded(const std::vector<OwnBound>& bounds, const Candidates& candidates) {
+  std::vector<OwnBound> result;
+  for (const OwnBound& bound : bounds) {
+    const size_t before = result.size();
+    if (!is_pattern(bound.name)) result.push_back(bound);
+    if (is_pattern(bound.name))
+      for (const std::string& name : candidates.names)
+        if (matches(bound.name, name)) result.push_back({name, bound.bound});
+    if (result.size() == before) fail_argument("no variable is meant by '" + bound.name + "'");
+  }
+  return result;
+}
+
+std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked,
+                           const Candidates& candidates) {
   std::vector<OwnBound> own;
   for (const std::string& text : asked.own_bounds) own.push_back(parse_own_bound(text));
+  own = expanded(own, candidates);
   std::vector<std::string> names = asked.input.names;
   const bool general = !asked.options.bound.limits().empty();
   if (names.empty() && general)
-    for (const std::string& name : file.arrays())
-      if (const Variable variable = file.variable(name);
-          variable.is_floating() && !variable.is_scale() && variable.shape().size() > 0)
-        names.push_back(name);
+    std::ranges::copy_if(candidates.names, std::back_inserter(names), [&](const std::string& name) {
+      return file.variable(name).is_floating();
+    });
   for (const OwnBound& bound : own)
     if (std::ranges::find(names, bound.name) == names.end()) names.push_back(bound.name);
   if (names.empty() && !general)
@@ -77,15 +123,22 @@ std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked)
         "NAME=abs:E");
   if (names.empty())
     fail_argument("'" + asked.input.path +
-                  "' has no floating-point variables; name others: " + asked.input.path + ":NAME");
+                  "' has no floating-point variables" +
+                  (candidates.left_alone.empty() ? "" : " but coordinates and the like") +
+                  "; name others: " + asked.input.path + ":NAME");
   std::vector<Task> tasks;
   for (const std::string& name : names) {
     Variable variable = file.variable(name);
-    const auto found = std::ranges::find(own, name, &OwnBound::name);
-    if (found == own.end() && !general)
+    // Of several that mean it the last one counts.
+    const auto found = std::ranges::find(own.rbegin(), own.rend(), name, &OwnBound::name);
+    if (found == own.rend() && !general)
       fail_argument("'" + name + "' needs a bound: --variable " + name +
                     "=abs:E, or --abs E for all");
-    const Bound& bound = found == own.end() ? asked.options.bound : found->bound;
+    const Bound& bound = found == own.rend() ? asked.options.bound : found->bound;
+    if (variable.is_unsigned_in_disguise() && !bound.has(BoundKind::lossless))
+      fail_argument("'" + name +
+                    "' holds unsigned numbers as signed ones (_Unsigned): only --variable " + name +
+                    "=lossless keeps them");
     CompressOptions options = options_for(variable, asked.options, bound);
     tasks.push_back({std::move(variable), bound, std::move(options)});
   }
@@ -115,10 +168,17 @@ Json to_json(const Outcome& outcome) {
   return json;
 }
 
-void report(const std::vector<Outcome>& outcomes, bool as_json, bool quiet) {
+void report(const std::vector<Outcome>& outcomes, const Candidates& candidates, bool as_json,
+            bool quiet) {
+  std::vector<std::pair<std::string, std::string>> left_alone = candidates.left_alone;
+  std::erase_if(left_alone, [&](const auto& entry) {
+    return std::ranges::find(outcomes, entry.first, &Outcome::name) != outcomes.end();
+  });
   if (as_json) {
     Json list = Json::array();
     for (const Outcome& outcome : outcomes) list.push_back(to_json(outcome));
+    for (const auto& [name, reason] : left_alone)
+      list.push_back({{"variable", name}, {"left_alone", reason}});
     print(list);
   } else if (!quiet) {
     for (const Outcome& o : outcomes)
@@ -127,7 +187,50 @@ void report(const std::vector<Outcome>& outcomes, bool as_json, bool quiet) {
                  double(o.input_bytes) / double(std::max<u64>(o.output_bytes, 1)),
                  o.abs_bound > 0 ? fmt::format("{:.9g}", o.abs_bound) : "lossless",
                  fmt::format("{:.9g}", o.max_error));
+    for (const auto& [name, reason] : left_alone) fmt::print("left alone: {}, {}\n", printable(name), reason);
   }
+}
+
+View view_of(const Array& array) { return {array.data(), array.dtype(), array.shape()}; }
+
+// The range of a variable's values, read part by part.
+std::optional<ValidRange> range_of(const Task& task) {
+  std::vector<std::byte> lowest_and_highest;
+  const DType dtype = task.variable.dtype();
+  task.variable.for_each_part(1, [&](const Box&, const Array& part) {
+    const Array found = extremes(view_of(part), task.options);
+    lowest_and_highest.insert(lowest_and_highest.end(), found.data(), found.data() + found.bytes());
+  });
+  const View all(lowest_and_highest.data(), dtype,
+                 Shape{lowest_and_highest.size() / size_of(dtype)});
+  return value_range(all, task.options);
+}
+
+// Whether a variable's values lie so close together that the bound leaves nothing of them. Most
+// variables need not be read to the end for that. Constants are what they are.
+bool leaves_nothing(const Task& task, double bound) {
+  std::optional<Range> range;
+  task.variable.while_parts(u64(4) << 20, [&](const Array& part) {
+    const std::optional<ValidRange> here = value_range(view_of(part), task.options);
+    if (here && !range) range = *here;
+    if (here) range->join(*here);
+    return !range || range->size() <= bound;
+  });
+  return range && range->size() > 0 && range->size() < bound;
+}
+
+void refuse_to_leave_nothing(const Task& task, double bound, bool force) {
+  if (force || bound == 0 || !leaves_nothing(task, bound)) return;
+  fail_argument(fmt::format(
+      "'{0}': the bound {1:.9g} is larger than the range of its values, nothing would be left of "
+      "them; give it one of its own (--variable {0}=abs:E), leave it out (--exclude {0}), or "
+      "--force",
+      task.variable.name(), bound * task.variable.unit()));
+}
+
+double stated(const Bound& bound, BoundKind kind) {
+  const auto found = std::ranges::find(bound.limits(), kind, &Limit::kind);
+  return found == bound.limits().end() ? 0 : found->value;
 }
 
 Outcome to_stream(const Task& task, const std::string& path, bool force) {
@@ -148,8 +251,9 @@ Outcome to_stream(const Task& task, const std::string& path, bool force) {
           task.asked};
 }
 
-// The bound as the filter takes it: absolute. What refers to the range is resolved here.
-double absolute(const Task& task) {
+// The bound as the filter takes it: absolute. What refers to the range is resolved here, and the
+// fill values that are found on the way are told.
+double absolute(Task& task, bool force) {
   double result = std::numeric_limits<double>::infinity();
   for (const Limit& limit : task.options.bound.limits()) {
     if (limit.kind == BoundKind::abs) {
@@ -157,21 +261,30 @@ double absolute(const Task& task) {
     } else if (limit.kind == BoundKind::lossless) {
       return 0;
     } else if (limit.kind == BoundKind::rel) {
-      std::optional<Range> all;
-      task.variable.for_each_part(1, [&](const Box&, const Array& part) {
-        const auto range = value_range(View(part.data(), part.dtype(), part.shape()), task.options);
-        if (!range) return;
-        if (!all) all = range;
-        all->join(*range);
-      });
-      if (!all || !(all->size() > 0)) return 0;
-      result = std::min(result, relative_bound(limit.value, *all));
+      const std::optional<ValidRange> range = range_of(task);
+      if (!range || !(range->size() > 0)) return 0;
+      task.options.fill_bits = range->fills;
+      result = std::min(result, relative_bound(limit.value, *range));
     } else {
       fail_argument("an HDF5 or netCDF file takes --abs, --rel or --lossless; " +
                     std::string(name_of(limit.kind)) + " needs a stream (.lwy)");
     }
   }
+  refuse_to_leave_nothing(task, stated(task.options.bound, BoundKind::abs), force);
   return result;
+}
+
+// As the filter takes them: numbers, each once. The fill value of the dataset it knows anyway.
+std::vector<double> fills_of(const Task& task) {
+  std::vector<double> fills = task.options.fills;
+  for (const u64 bits : task.options.fill_bits)
+    if (bits != task.variable.fill_bits())
+      fills.push_back(visit_dtype(task.variable.dtype(), [&]<class T>(std::type_identity<T>) {
+        return double(std::bit_cast<T>(Bits<T>(bits)));
+      }));
+  std::ranges::sort(fills);
+  fills.erase(std::ranges::unique(fills).begin(), fills.end());
+  return fills;
 }
 
 Shape chunk_for(const Variable& variable, const Shape& asked) {
@@ -198,19 +311,17 @@ class Replacement {
   OutputFile out_;
 };
 
-std::vector<Outcome> to_container(const h5::File& file, const std::vector<Task>& tasks,
+std::vector<Outcome> to_container(const h5::File& file, std::vector<Task>& tasks,
                                   const CompressVariables& asked) {
   Replacement out(asked.output, asked.force);
   std::vector<std::pair<std::string, h5::Plan>> plans;
-  for (const Task& task : tasks) {
+  for (Task& task : tasks) {
     if (task.variable.shape().rank() == 0)
       fail_argument("'" + task.variable.name() + "' is a single value and cannot be compressed");
     hdf5::Parameters parameters;
-    parameters.abs = absolute(task);
+    parameters.abs = absolute(task, asked.force);
     parameters.recipe = task.options.recipe;
-    for (const double fill : task.options.fills)
-      if (std::ranges::find(parameters.fills, fill) == parameters.fills.end())
-        parameters.fills.push_back(fill);
+    parameters.fills = fills_of(task);
     plans.emplace_back(
         task.variable.name(),
         h5::Plan{
@@ -264,9 +375,13 @@ void CompressVariables::run() const {
   std::vector<std::string> needed = container ? std::vector<std::string>() : input.names;
   if (!needed.empty())
     for (const std::string& text : own_bounds) needed.push_back(parse_own_bound(text).name);
+  if (std::ranges::any_of(needed, is_pattern)) needed.clear();
   const h5::File file(input.path, needed);
-  const std::vector<Task> tasks = tasks_of(file, *this);
-  if (container) return report(to_container(file, tasks, *this), json, quiet);
+  Candidates candidates(file, excluded);
+  std::vector<Task> tasks = tasks_of(file, *this, candidates);
+  // Who names the variables need not be told about others.
+  if (!input.names.empty() || options.bound.limits().empty()) candidates.left_alone.clear();
+  if (container) return report(to_container(file, tasks, *this), candidates, json, quiet);
   if (tasks.size() > 1 && !output.empty() && !std::filesystem::is_directory(output))
     fail_argument(
         "several variables need an HDF5 or netCDF file (-o out.nc) or a folder (-o folder)");
@@ -278,11 +393,13 @@ void CompressVariables::run() const {
       fail_argument("'" + other->second + "' and '" + name + "' would both be written to '" +
                     other->first + "'; compress them one by one, with -o");
   }
+  for (const Task& task : tasks)
+    refuse_to_leave_nothing(task, stated(task.options.bound, BoundKind::abs), force);
   std::vector<Outcome> outcomes;
   for (const Task& task : tasks)
     outcomes.push_back(
         to_stream(task, stream_name(*this, task.variable.name(), tasks.size() == 1), force));
-  report(outcomes, json, quiet);
+  report(outcomes, candidates, json, quiet);
 }
 
 void DecompressVariables::run() const {
@@ -327,11 +444,8 @@ void VerifyVariables::run() const {
       if (before.dtype() != variable.dtype() || !(before.shape() == variable.shape()))
         fail_argument("'" + name + "' has another type or shape in '" + original->path + "'");
       const Array values = before.read(part);
-      std::vector<u64> fills;
-      if (const auto bits = before.fill_bits()) fills.push_back(*bits);
-      const Comparison found =
-          compare(View(values.data(), values.dtype(), values.shape()),
-                  View(decoded.data(), decoded.dtype(), decoded.shape()), fills, false);
+      const Comparison found = compare(view_of(values), view_of(decoded),
+                                       before.fill_patterns(view_of(values)), false);
       max_error = std::max(max_error, found.max_abs);
       mismatches += found.special_mismatches;
     });

@@ -17,7 +17,8 @@ struct CompressVariables {
   h5::Address input;
   std::string output;
   CompressOptions options;              // the bound may be missing
-  std::vector<std::string> own_bounds;  // "t=abs:0.01"
+  std::vector<std::string> own_bounds;  // "t=abs:0.01", "tas*=rel:1e-4"
+  std::vector<std::string> excluded;    // names, or patterns of names
   bool force = false, json = false, quiet = false;
   void run() const;
 };

@@ -164,7 +164,7 @@ struct Verify {
     options.detect_fills = false;
     options.execution = work.execution("verifying");
     options.execution.progress = nullptr;
-    return value_range(truth, options).value_or(Range{});
+    return value_range(truth, options).value_or(ValidRange{});
   }
 
   template <class F>

@@ -260,8 +260,8 @@ struct Slabs {
 };
 
 template <class T>
-Analysis analyze_typed(const View& view, std::vector<u64> declared, Detect detect, unsigned threads,
-                       const Executor& executor, const std::function<void()>& pause) {
+Summary<T> summarize(const View& view, const std::vector<u64>& declared, unsigned threads,
+                     const Executor& executor, const std::function<void()>& pause) {
   const Mask mask{.params = {}, .fills = declared};
   const Slabs slabs(view.shape);
   std::vector<Summary<T>> summaries(slabs.count);
@@ -285,7 +285,22 @@ Analysis analyze_typed(const View& view, std::vector<u64> declared, Detect detec
   });
   Summary<T> all;
   for (const Summary<T>& summary : summaries) all.add(summary);
-  return conclude<T>(all, std::move(declared), detect);
+  return all;
+}
+
+// Values that are among the lowest and the highest stand only once in the list.
+template <class T>
+Array listed(const Summary<T>& all) {
+  std::vector<T> values;
+  const auto list = [&](const auto& entry) {
+    values.insert(values.end(), size_t(std::min<u64>(entry.count, 2)), T(entry.value));
+  };
+  for (size_t i = 0; i < all.lowest.size(); ++i) list(all.lowest[i]);
+  for (size_t i = 0; i < all.highest.size(); ++i)
+    if (all.highest[i].value > all.lowest[all.lowest.size() - 1].value) list(all.highest[i]);
+  Array array(dtype_of<T>(), Shape{values.size()});
+  if (!values.empty()) std::memcpy(array.view().data, values.data(), values.size() * sizeof(T));
+  return array;
 }
 
 }  // namespace
@@ -293,7 +308,15 @@ Analysis analyze_typed(const View& view, std::vector<u64> declared, Detect detec
 Analysis analyze(const View& view, std::vector<u64> declared, Detect detect, unsigned threads,
                  const Executor& executor, const std::function<void()>& pause) {
   return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
-    return analyze_typed<T>(view, std::move(declared), detect, threads, executor, pause);
+    const Summary<T> all = summarize<T>(view, declared, threads, executor, pause);
+    return conclude<T>(all, std::move(declared), detect);
+  });
+}
+
+Array extremes(const View& view, std::vector<u64> declared, unsigned threads,
+               const Executor& executor, const std::function<void()>& pause) {
+  return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
+    return listed(summarize<T>(view, declared, threads, executor, pause));
   });
 }
 

@@ -13,6 +13,7 @@
 #include <functional>
 #include <vector>
 
+#include "leeway/array.h"
 #include "leeway/core/bound.h"
 #include "leeway/core/field.h"
 #include "leeway/core/parallel.h"
@@ -31,5 +32,9 @@ enum class Detect { nothing, customary, isolated };
 // Declared fill values are bit patterns.
 Analysis analyze(const View& view, std::vector<u64> declared, Detect detect, unsigned threads,
                  const Executor& executor, const std::function<void()>& pause);
+
+// The values that analyze() concludes from: the few lowest and highest, each at most twice.
+Array extremes(const View& view, std::vector<u64> declared, unsigned threads,
+               const Executor& executor, const std::function<void()>& pause);
 
 }  // namespace leeway

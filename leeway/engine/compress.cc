@@ -551,14 +551,20 @@ CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
       .run(memory);
 }
 
-std::optional<Range> value_range(const View& view, const CompressOptions& options) {
+std::optional<ValidRange> value_range(const View& view, const CompressOptions& options) {
   const DefaultFloatingPoint environment;
   const Analysis analysis = analyze(view, declared_fills(options, view.dtype),
                                     options.detect_fills ? Detect::isolated : Detect::nothing,
                                     std::max(1u, options.execution.threads),
                                     options.execution.executor, options.execution.pause);
   if (!analysis.any_valid) return std::nullopt;
-  return analysis.range;
+  return ValidRange{analysis.range, analysis.fills};
+}
+
+Array extremes(const View& view, const CompressOptions& options) {
+  const DefaultFloatingPoint environment;
+  return extremes(view, declared_fills(options, view.dtype), std::max(1u, options.execution.threads),
+                  options.execution.executor, options.execution.pause);
 }
 
 }  // namespace leeway

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "leeway/array.h"
 #include "leeway/core/bound.h"
 #include "leeway/core/export.h"
 #include "leeway/core/field.h"
@@ -59,7 +60,14 @@ struct CompressOptions {
 
 // The lowest and the highest value that is neither special nor a fill value: the range that
 // relative bounds refer to. Nothing if there is no such value.
-LEEWAY_EXPORT std::optional<Range> value_range(const View& view, const CompressOptions& options);
+struct ValidRange : Range {
+  std::vector<u64> fills;  // those declared and those found, as bit patterns
+};
+LEEWAY_EXPORT std::optional<ValidRange> value_range(const View& view, const CompressOptions& options);
+
+// The few lowest and highest of these values, each at most twice. An array that comes in parts has
+// the value_range() of the extremes of all its parts, put together.
+LEEWAY_EXPORT Array extremes(const View& view, const CompressOptions& options);
 
 // Takes the stream, piece by piece, in order.
 using Sink = std::function<void(ByteView)>;

@@ -32,7 +32,7 @@ View middle_part(const View& array, u64 most) {
 Bound absolute_limits(const View& array, const CompressOptions& options) {
   const DefaultFloatingPoint environment;
   if (!options.bound.has(BoundKind::rel)) return options.bound;
-  const Range range = value_range(array, options).value_or(Range{});
+  const Range range = value_range(array, options).value_or(ValidRange{});
   Bound bound;
   for (const Limit& limit : options.bound.limits()) {
     if (limit.kind != BoundKind::rel)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import warnings
-from typing import Any, Iterable, Mapping, Sequence, Union
+from typing import Any, Iterable, Mapping, NamedTuple, Sequence, Union
 
 import numpy as np
 
@@ -46,6 +46,8 @@ def _bfloat16() -> np.dtype | None:
 
 def _as_array(array: Any) -> tuple[Any, str]:
     """What the native code takes: an array in the byte order of this machine, and what to take its elements for."""
+    if isinstance(array, np.ma.MaskedArray):
+        array = array.filled()
     if not isinstance(array, np.ndarray):
         # Arrays of other libraries that lie in this machine's memory are read in place, by DLPack.
         array = np.from_dlpack(array) if hasattr(array, "__dlpack__") else np.asarray(array)
@@ -61,6 +63,53 @@ def _as_array(array: Any) -> tuple[Any, str]:
     if any(stride % array.dtype.itemsize for stride in array.strides):
         array = np.ascontiguousarray(array)  # a field of a record: its steps are no multiples of its size
     return array, ""
+
+
+def _fill_values(array: Any, fill: float | Iterable[float]) -> list[float]:
+    """The fill values that are given, and the one that stands under the mask of an array."""
+    fills = [fill] if np.isscalar(fill) else list(fill)
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        fills.append(array.fill_value.item())
+    return fills
+
+
+def _split_fills(values: np.ndarray, as_type: str, fills: Sequence[float]) -> tuple[list[float], list[int]]:
+    """As the native code takes them: numbers, and, for integers that no double holds, bit patterns."""
+    if as_type or values.dtype.kind == "f":
+        return [float(value) for value in fills], []
+    limits = np.iinfo(values.dtype)
+    whole = [int(value) for value in fills if isinstance(value, (int, np.integer)) and limits.min <= value <= limits.max]
+    others = [float(value) for value in fills if not (isinstance(value, (int, np.integer)) and limits.min <= value <= limits.max)]
+    return others, [value & (2**limits.bits - 1) for value in whole]
+
+
+class _Range(NamedTuple):
+    """Of the values that are neither special nor fill values."""
+
+    min: float
+    max: float
+    size: float  #: max - min, never rounded up
+    fills: list[Any]  #: those given and those found
+    fill_bits: list[int]
+
+
+def _value_range(array: Any, fill: float | Iterable[float] = ()) -> _Range | None:
+    """What `rel` refers to; None if there are no such values."""
+    values, as_type = _as_array(array)
+    found = _native.value_range(values, as_type, *_split_fills(values, as_type, _fill_values(array, fill)))
+    if found is None:
+        return None
+    low, high, size, bits = found
+    fills = np.array(bits, np.uint64).astype(f"u{values.dtype.itemsize}")
+    fills = fills.view(_bfloat16() if as_type else values.dtype)
+    return _Range(low, high, size, [float(str(value)) if value.dtype.kind == "f" else value.item() for value in fills], bits)
+
+
+def _extremes(array: Any, fill: float | Iterable[float] = ()) -> np.ndarray:
+    """A few values of an array; those of all parts of an array, put together, have its _value_range()."""
+    values, as_type = _as_array(array)
+    found = _native.extremes(values, as_type, *_split_fills(values, as_type, _fill_values(array, fill)))
+    return np.frombuffer(found, _bfloat16() if as_type else values.dtype)
 
 
 def _limits(abs: float | None, rel: float | None, psnr: float | None, l2: float | None, lossless: bool, ratio: float | None,
@@ -142,13 +191,16 @@ def compress(
     threads       worker threads; LEEWAY_NUM_THREADS or all cores if not given. The stream does not depend on it.
 
     NaN and infinities are always kept. Decoded arrays are in the byte order of the machine, rows last.
+
+    The masked values of a masked array count as fill values: its fill_value stands for them in the stream, is kept exactly
+    and left out of the range. Decoded arrays are plain; np.ma.masked_equal(decoded, array.fill_value) masks them again.
     """
     values, as_type = _as_array(array)
-    fills = [float(fill)] if np.isscalar(fill) else [float(value) for value in fill]
+    fills, fill_bits = _split_fills(values, as_type, _fill_values(array, fill))
     stream = _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless, ratio, rate, pointwise), recipe, fills, detect_fills,
                               [int(extent) for extent in chunk], threads or _default_threads(),
                               [(*_box(region, values.shape), float(bound)) for region, bound in region_bounds],
-                              None if bounds is None else _bounds(bounds), _is_chunk)
+                              None if bounds is None else _bounds(bounds), fill_bits, _is_chunk)
     asked = min(values.nbytes / ratio if ratio else np.inf, values.size * rate / 8 if rate else np.inf)
     if np.isfinite(asked) and not 0.97 <= len(stream) / max(asked, 1) <= 1.03:
         warnings.warn(f"{asked:.0f} bytes were asked for, the stream has {len(stream)}: no bound in question gives that size",
@@ -299,14 +351,18 @@ def verify(stream: Stream, against: Any = None, *, threads: int | None = None) -
     return Verification(found["max_abs"], info.abs_bound, complaints)
 
 
-def compare(original: Any, other: Any, *, ssim: bool = True) -> dict[str, float]:
+def compare(original: Any, other: Any, *, fill: float | Iterable[float] = (), ssim: bool = True) -> dict[str, float]:
     """How far an array is from the original: max_abs, max_rel, max_pointwise, mean_error, rmse, nrmse, psnr, l2, pearson,
-    ssim, and special_mismatches (NaN and infinities that differ). Both must have the same type and shape."""
+    ssim, and special_mismatches (NaN, infinities and fill values that differ). Both must have the same type and shape.
+
+    Fill values are no part of the range nor of any error: those given, the masked values of a masked array, and what
+    compress() with a relative bound would take for one."""
     first, as_type = _as_array(original)
     second, as_other = _as_array(other)
     if as_type != as_other:
         raise ValueError("the arrays have different types")
-    return _native.compare(first, second, as_type, [], ssim)
+    found = _value_range(original, fill)
+    return _native.compare(first, second, as_type, found.fill_bits if found else [], ssim)
 
 
 def advise(
@@ -323,7 +379,8 @@ def advise(
     """Tries recipes, the presets if none are given, on a part of the array under the bound of the whole: a list with recipe,
     ratio, compress_mb_s, decompress_mb_s and max_error of each, best ratio first."""
     values, as_type = _as_array(array)
-    found = _native.advise(values, as_type, _limits(abs, rel, psnr, l2, lossless, None, None), list(recipes), threads or _default_threads())
+    found = _native.advise(values, as_type, _limits(abs, rel, psnr, l2, lossless, None, None), list(recipes), threads or _default_threads(),
+                           _fill_values(array, ()))
     return sorted(found, key=lambda entry: -entry["ratio"])
 
 

@@ -24,6 +24,7 @@ FILTER_ID = 47310
 MAX_WORDS = 20
 # Bytes of the types that the filter knows, by the number that it stores: f32 f64 f16 bf16, i8 to i64, u8 to u64.
 _WIDTHS = dict(enumerate((4, 8, 2, 2, 1, 2, 4, 8, 1, 2, 4, 8), start=1))
+CHECKSUM_BYTES = 4  #: that fletcher32 puts behind a chunk
 PLUGIN_FOLDER = pathlib.Path(__file__).with_name("plugins")
 
 
@@ -88,12 +89,13 @@ def filter(**bound: Any) -> Filter:
     return Filter(**bound)
 
 
-def filter_for(array: Any, *, rel: float, **options: Any) -> Filter:
-    """filter() with a bound relative to the range of the finite values of `array`."""
-    values = np.asarray(array)
-    finite = values[np.isfinite(values)]
-    span = float(finite.max()) - float(finite.min()) if finite.size else 0.0
-    return filter(rel=rel, range=span, **options) if span > 0 else filter(lossless=True, **options)
+def filter_for(array: Any, *, rel: float, fill: float | Iterable[float] = (), **options: Any) -> Filter:
+    """filter() with a bound relative to the range of the values of `array`, as leeway.compress() takes it: without NaN,
+    infinities and fill values, given, found, or under a mask. These are told to the filter, too."""
+    found = leeway._value_range(array, fill)
+    if found is None or not found.size > 0:
+        return filter(lossless=True, fill=fill, **options)
+    return filter(abs=leeway._native.relative_bound(rel, found.size), fill=found.fills, **options)
 
 
 def check(dataset: h5py.Dataset) -> None:
@@ -138,6 +140,7 @@ def describe(dataset: h5py.Dataset) -> dict[str, Any] | None:
     infos = []
     for where in _chunks(dataset):
         mask, stream = dataset.id.read_direct_chunk(where.chunk_offset)
+        stream = stream[:len(stream) - CHECKSUM_BYTES * ("fletcher32" in dataset._filters)]
         if mask == 0:
             infos.append(leeway.inspect(stream))
     if not infos:

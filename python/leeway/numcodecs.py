@@ -15,10 +15,22 @@ import leeway
 _SWAPPED = b"swap"
 
 
+def _is_raw(buf: Any) -> bool:
+    """Whether it is bytes of which nobody says what they mean: a bound means nothing for them either."""
+    if isinstance(buf, np.ndarray) or hasattr(buf, "__array_interface__"):
+        return False
+    try:
+        return memoryview(buf).format in ("B", "c")
+    except TypeError:
+        return False
+
+
 class Leeway(Codec):
     """Leeway(abs=0.01), Leeway(lossless=True), with recipe= and fill= as leeway.compress() takes them.
 
-    `rel` and `psnr` are not offered: a codec sees one chunk at a time, and the range of a chunk is not that of the array."""
+    `rel` and `psnr` are not offered: a codec sees one chunk at a time, and the range of a chunk is not that of the array.
+    It cannot see the fill value of the array either: give it as fill=. Filters before it must hand on values, for which the
+    bound then holds. Bytes without a type are compressed without loss."""
 
     codec_id = "leeway"
 
@@ -35,7 +47,9 @@ class Leeway(Codec):
         return dict(abs=self.abs, lossless=self.lossless, recipe=self.recipe, fill=self.fill or (), threads=self.threads)
 
     def encode(self, buf: Any) -> bytes:
-        array = np.asarray(buf)
+        if _is_raw(buf):
+            return leeway.compress(np.frombuffer(buf, np.uint8), lossless=True, recipe=self.recipe, threads=self.threads)
+        array = np.ma.asarray(buf) if np.ma.isMaskedArray(buf) else np.asarray(buf)
         swapped = not array.dtype.isnative
         if not array.flags.c_contiguous and array.flags.f_contiguous:
             array = array.T  # Zarr will read the chunk back in the order in which it lies in memory

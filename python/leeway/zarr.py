@@ -13,7 +13,7 @@ from typing import Any, Sequence
 
 import numpy as np
 from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
-from zarr.abc.store import RangeByteRequest
+from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.registry import register_codec
 
 import leeway
@@ -21,13 +21,21 @@ from leeway import _native
 
 NAME = "leeway"
 
+#: Chunks of an array of up to so many bytes are always fetched as a whole: one request costs less than the bytes it saves.
+WHOLE_BYTES = 4 << 20
+#: What is fetched of larger ones to learn where their parts are.
+FIRST_BYTES, LAST_BYTES = 4 << 10, 16 << 10
+#: Parts that are no further apart are fetched at once.
+GAP_BYTES = 64 << 10
+
 
 @dataclass(frozen=True)
 class LeewayCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     """LeewayCodec(abs=0.01), LeewayCodec(lossless=True), with recipe= and fill= as leeway.compress() takes them.
 
     Give it as `serializer=`, and `compressors=None`: compressing again gains nothing and forbids partial reads. `rel` and
-    `psnr` are not offered: a codec sees one chunk at a time, and the range of a chunk is not that of the array."""
+    `psnr` are not offered: a codec sees one chunk at a time, and the range of a chunk is not that of the array. The array's
+    fill_value is kept exactly, beside those given as fill=."""
 
     is_fixed_size = False
 
@@ -38,7 +46,7 @@ class LeewayCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
 
     def __post_init__(self) -> None:
         if self.fill is not None:
-            object.__setattr__(self, "fill", tuple(float(value) for value in np.atleast_1d(self.fill)))
+            object.__setattr__(self, "fill", tuple(value.item() for value in np.atleast_1d(self.fill)))
         leeway.compress(np.zeros(1, "f4"), **self._options())  # complains at once, not at the first chunk
 
     def _options(self) -> dict[str, Any]:
@@ -68,8 +76,10 @@ class LeewayCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         raise NotImplementedError("the size depends on the values")
 
     def _encode_sync(self, chunk_array: Any, chunk_spec: Any) -> Any:
-        stream = leeway._compress_chunk(chunk_array.as_numpy_array(), **self._options())
-        return chunk_spec.prototype.buffer.from_bytes(stream)
+        values = _declared(chunk_array.as_numpy_array(), chunk_spec)
+        options = self._options()
+        options["fill"] = [*options["fill"], *_fill_of(chunk_spec)]
+        return chunk_spec.prototype.buffer.from_bytes(leeway._compress_chunk(values, **options))
 
     def _decode_sync(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
         values = leeway._decompress_chunk(chunk_bytes.as_numpy_array(), threads=1)
@@ -82,42 +92,126 @@ class LeewayCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         return await asyncio.to_thread(self._decode_sync, chunk_bytes, chunk_spec)
 
     async def _decode_partial_single(self, byte_getter: Any, selection: Any, chunk_spec: Any) -> Any:
-        """Reads the end of the stream and then the parts that the selection needs."""
-        stream = await self._open(byte_getter, chunk_spec.prototype)
+        """Fetches first, here, and decodes then, in a thread: a thread must never wait for this loop."""
+        part = _Part(selection, chunk_spec.shape)
+        stream = None
+        if part.is_worth_it(chunk_spec) and hasattr(byte_getter, "store"):  # the bytes of a shard's chunks are here already
+            stream = await _fetch_part(byte_getter, chunk_spec.prototype, part)
         if stream is None:
-            return None
-        values = await asyncio.to_thread(self._select, stream, selection)
+            found = await byte_getter.get(chunk_spec.prototype)
+            if found is None:
+                return None
+            stream = found.as_numpy_array()
+        values = await asyncio.to_thread(part.read, stream)
         return self._as_chunk(values, chunk_spec, values.shape)
-
-    @staticmethod
-    async def _open(byte_getter: Any, prototype: Any) -> Any:
-        store = getattr(byte_getter, "store", None)
-        if store is None:  # a chunk of a shard: its bytes are here already
-            found = await byte_getter.get(prototype)
-            return None if found is None else found.as_numpy_array()
-        try:
-            size = await store.getsize(byte_getter.path)
-        except FileNotFoundError:
-            return None
-        loop = asyncio.get_running_loop()
-
-        def read(offset: int, count: int) -> bytes:
-            part = byte_getter.get(prototype, RangeByteRequest(offset, offset + count))
-            return asyncio.run_coroutine_threadsafe(part, loop).result().to_bytes()
-
-        return await asyncio.to_thread(_native.Stream, size, read)
-
-    @staticmethod
-    def _select(stream: Any, selection: Any) -> np.ndarray:
-        selection = selection if isinstance(selection, tuple) else (selection,)
-        if all(isinstance(item, (int, np.integer, slice)) or item is Ellipsis for item in selection):
-            return leeway.region(stream, selection, threads=1)
-        return leeway.decompress(stream, threads=1)[selection]
 
     @staticmethod
     def _as_chunk(values: np.ndarray, chunk_spec: Any, shape: Any) -> Any:
         native = chunk_spec.dtype.to_native_dtype()
+        if values.dtype != native.newbyteorder("="):
+            raise ValueError(f"a chunk holds {values.dtype}, the array {native}")
         return chunk_spec.prototype.nd_buffer.from_ndarray_like(values.astype(native, copy=False).reshape(shape))
 
 
 register_codec(NAME, LeewayCodec)
+
+
+def _declared(values: np.ndarray, chunk_spec: Any) -> np.ndarray:
+    """The values as what the array says they are: filters may hand on the same bytes under another type."""
+    native = chunk_spec.dtype.to_native_dtype()
+    if values.dtype.newbyteorder("=") == native.newbyteorder("="):
+        return values
+    if values.dtype.itemsize != native.itemsize:
+        raise ValueError(f"a filter before leeway hands on {values.dtype}, the array has {native}: no bound can be kept")
+    return values.view(native.newbyteorder(values.dtype.byteorder))
+
+
+def _fill_of(chunk_spec: Any) -> list[float]:
+    """The array's fill value, unless it is special anyway, or 0: that only says that nothing was written yet, and values near
+    0 are ordinary ones."""
+    fill, native = chunk_spec.fill_value, chunk_spec.dtype.to_native_dtype()
+    number = None if fill is None else np.asarray(fill)
+    if number is None or number.dtype.kind not in "fiu" or not np.isfinite(number) or number == 0:
+        return []
+    return [number.astype(native).item()] if number.astype(native) == number else []
+
+
+class _Part:
+    """What a selection, as NumPy takes it, means: the smallest box that holds it, and how to pick it from the box."""
+
+    def __init__(self, selection: Any, shape: Sequence[int]) -> None:
+        self.items = list(selection) if isinstance(selection, tuple) else [selection]
+        if Ellipsis in [item for item in self.items if not isinstance(item, np.ndarray)]:
+            at = next(i for i, item in enumerate(self.items) if item is Ellipsis)
+            self.items[at:at + 1] = [slice(None)] * (len(shape) - len(self.items) + 1)
+        self.items += [slice(None)] * (len(shape) - len(self.items))
+        self.shape = tuple(shape)
+        self.first, self.extents, self.picks = [], [], []
+        for item, extent in zip(self.items, shape):
+            indices = np.arange(extent)[item]
+            low = int(indices.min()) if indices.size else 0
+            self.first.append(low)
+            self.extents.append(int(indices.max()) + 1 - low if indices.size else 0)
+            if isinstance(item, slice):
+                self.picks.append(slice(None, None, item.step))
+            else:
+                self.picks.append(indices - low if np.ndim(item) else 0)
+
+    def is_worth_it(self, chunk_spec: Any) -> bool:
+        """Whether fetching a part of the chunk's bytes may save something."""
+        values = np.prod(self.shape, dtype=float)
+        return (values * chunk_spec.dtype.to_native_dtype().itemsize > WHOLE_BYTES
+                and 2 * np.prod(self.extents, dtype=float) <= values)
+
+    def read(self, stream: Any) -> np.ndarray:
+        box = tuple(slice(first, first + extent) for first, extent in zip(self.first, self.extents))
+        return leeway.region(stream, box, threads=1)[tuple(self.picks)]
+
+
+class _Pieces:
+    """The bytes of a stream that were fetched."""
+
+    def __init__(self) -> None:
+        self.pieces: list[tuple[int, bytes]] = []
+
+    def add(self, offset: int, piece: bytes) -> None:
+        self.pieces.append((offset, piece))
+
+    def read(self, offset: int, count: int) -> bytes:
+        for start, piece in self.pieces:
+            if start <= offset and offset + count <= start + len(piece):
+                return piece[offset - start:offset - start + count]
+        raise ValueError("damaged stream: a part of it is not where it should be")
+
+
+async def _fetch_part(byte_getter: Any, prototype: Any, part: _Part) -> Any:
+    """A stream of which only what the part needs was fetched; None where the store, or the stream, does not allow that."""
+    try:
+        first, last = await asyncio.gather(byte_getter.get(prototype, RangeByteRequest(0, FIRST_BYTES)),
+                                           byte_getter.get(prototype, SuffixByteRequest(LAST_BYTES)))
+    except Exception:  # no ranges here, or no chunk: whoever asks for all of it is told
+        return None
+    if first is None or last is None:
+        return None
+    size = _native.stream_size(first.as_numpy_array(), last.as_numpy_array())
+    if size is None:
+        return None
+    pieces = _Pieces()
+    pieces.add(0, first.to_bytes())
+    pieces.add(size - len(last), last.to_bytes())
+    stream = _native.Stream(size, pieces.read)
+    wanted = _joined(stream.ranges(part.first, part.extents))
+    for (offset, _), piece in zip(wanted, await asyncio.gather(
+            *(byte_getter.get(prototype, RangeByteRequest(offset, offset + count)) for offset, count in wanted))):
+        pieces.add(offset, piece.to_bytes())
+    return stream
+
+
+def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for offset, count in sorted(ranges):
+        if joined and offset - sum(joined[-1]) <= GAP_BYTES:
+            joined[-1] = (joined[-1][0], max(sum(joined[-1]), offset + count) - joined[-1][0])
+        else:
+            joined.append((offset, count))
+    return joined

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 
+from hosts import described
 from hosts.field import check, wave
 
 
@@ -110,6 +111,137 @@ def test_reports_name_their_variable_whatever_the_order(leeway):
     with netCDF4.Dataset(leeway.folder / "out.nc") as file:
         for name, bound in asked.items():
             assert file[name].lossy_compression_bound == f"abs={bound}" and file[name].lossy_compression_maximum_error <= bound
+
+
+def test_what_describes_other_variables_is_left_alone(leeway):
+    described.make(leeway.folder / "in.nc")
+    before = described.values(leeway.folder / "in.nc")
+    span = {name: float(before[name].max()) - float(before[name].min()) for name in before}
+    report = leeway.json("compress", "in.nc", "--rel", "1e-3", "-o", "out.nc")
+    assert {entry["variable"] for entry in report if "ratio" in entry} == {"t", "q"}
+    reasons = {entry["variable"]: entry["left_alone"] for entry in report if "left_alone" in entry}
+    assert reasons["time_bnds"] == "'bounds' of time names it" and reasons["nav_lat"] == "its unit is 'degrees_north'"
+    assert set(reasons) == set(described.UNTOUCHED) - {"time"}  # a dimension's own coordinate goes without saying
+    described.compare(before, described.values(leeway.folder / "out.nc"), {name: 1e-3 * span[name] for name in ["t", "q"]})
+    said = leeway("compress", "in.nc", "--abs", "1e-4", "-f", "-o", "out.nc")
+    assert "left alone: time_bnds, 'bounds' of time names it\n" in said and "left alone: time," not in said
+
+    # Who names them means them.
+    leeway("compress", "in.nc", "--variable", "ps=abs:10", "--variable", "t=abs:0.01", "-f", "-o", "out.nc")
+    described.compare(before, described.values(leeway.folder / "out.nc"), {"ps": 10, "t": 0.01})
+    # A pattern means data.
+    report = leeway.json("compress", "in.nc", "--variable", "*=abs:1e-4", "--exclude", "t*", "-f", "-o", "out.nc")
+    assert [entry["variable"] for entry in report] == ["q"]
+    after = described.values(leeway.folder / "out.nc")
+    described.compare(before, after, {"q": 1e-4})
+    assert (after["t"] == before["t"]).all()
+    report = leeway.json("compress", "in.nc", "--rel", "1e-3", "--variable", "[qz]=abs:1e-5", "--exclude", "t", "-f", "-o", "out.nc")
+    assert {entry["variable"]: entry["bound"]["absolute"] for entry in report if "bound" in entry} == {"q": 1e-5}
+    assert "no variable is meant by 'z*'" in leeway.fails(2, "compress", "in.nc", "--variable", "z*=abs:1", "-o", "x.nc")
+    assert "but coordinates" in leeway.fails(2, "compress", "in.nc", "--rel", "1e-3", "--exclude", "*", "-o", "x.nc")
+
+
+def test_names_in_groups(leeway):
+    """A name means the nearest variable on the way to the root."""
+    with netCDF4.Dataset(leeway.folder / "in.nc", "w") as file:
+        file.createDimension("x", 5000)
+        inner = file.createGroup("a").createGroup("b")
+        for group, name in [(file, "far"), (file, "near"), (inner, "near"), (inner, "t"), (file, "t")]:
+            group.createVariable(name, "f8", ("x",))[:] = np.sin(np.arange(5000) * 0.01)
+        inner["t"].coordinates = "far near"
+    report = leeway.json("compress", "in.nc", "--abs", "1e-3", "-o", "out.nc")
+    assert {entry["variable"] for entry in report if "ratio" in entry} == {"near", "t", "a/b/t"}
+
+
+@pytest.mark.parametrize("fill", [-999.9, -99.9, 20.0])
+def test_missing_value_alone(leeway, fill):
+    """Without _FillValue, and a single one in a chunk."""
+    with netCDF4.Dataset(leeway.folder / "in.nc", "w") as file:
+        file.createDimension("z", 20), file.createDimension("y", 48), file.createDimension("x", 64)
+        t = file.createVariable("t", "f4", ("z", "y", "x"), chunksizes=(5, 48, 64))
+        field = wave(special=False)
+        field[0, 0, 0] = field[10:, :20, 5] = np.float32(fill)
+        t[...] = field
+        t.missing_value = np.float32(fill)
+    for bound in ["--abs=0.013", "--rel=1e-3"]:
+        report, = leeway.json("compress", "in.nc", bound, "-f", "-o", "out.nc")
+        assert report["bound"]["absolute"] < 0.014
+        with netCDF4.Dataset(leeway.folder / "out.nc") as file:
+            file.set_auto_mask(False)
+            decoded = file["t"][...]
+        missing = field == np.float32(fill)
+        assert (decoded[missing] == np.float32(fill)).all()
+        check(decoded[~missing], field[~missing], 0.013)
+        assert all(entry["verified"] for entry in leeway.json("verify", "out.nc", "--against", "in.nc"))
+
+
+def test_a_bound_that_leaves_nothing(leeway):
+    """Precipitation under a bound for temperature: zeros everywhere, if nobody asks."""
+    with netCDF4.Dataset(leeway.folder / "in.nc", "w") as file:
+        file.createDimension("z", 20), file.createDimension("y", 48), file.createDimension("x", 64)
+        for name, values in [("t", wave(special=False)), ("pr", wave(special=False) * np.float32(1e-5)), ("constant", 7.0)]:
+            file.createVariable(name, "f4", ("z", "y", "x"))[...] = values
+    for output in ["out.nc", "."]:
+        said = leeway.fails(2, "compress", "in.nc", "--abs", "0.01", "-o", output)
+        assert "'pr': the bound 0.01 is larger than the range" in said and "--variable pr=abs:E" in said
+    leeway("compress", "in.nc", "--abs", "0.01", "--force", "-o", "out.nc")
+    leeway("compress", "in.nc", "--abs", "0.01", "--exclude", "pr", "-o", "left.nc")
+    leeway("compress", "in.nc", "--abs", "0.01", "--variable", "pr=abs:1e-7", "-o", "own.nc")
+    with netCDF4.Dataset(leeway.folder / "in.nc") as before, netCDF4.Dataset(leeway.folder / "own.nc") as after:
+        check(after["pr"][...].data, before["pr"][...].data, 1e-7)
+        assert np.ptp(after["pr"][...]) > 1e-5
+
+
+def test_packed_floats_are_bounded_in_their_unit(leeway):
+    with netCDF4.Dataset(leeway.folder / "in.nc", "w") as file:
+        file.createDimension("z", 20), file.createDimension("y", 48), file.createDimension("x", 64)
+        t = file.createVariable("t", "f4", ("z", "y", "x"))
+        t.scale_factor = 100.0
+        t[...] = wave(special=False).astype("f8") * 100
+    report, = leeway.json("compress", "in.nc", "--abs", "0.5", "-o", "out.nc")
+    with netCDF4.Dataset(leeway.folder / "in.nc") as before, netCDF4.Dataset(leeway.folder / "out.nc") as after:
+        error = np.abs(before["t"][...].data - after["t"][...].data).max()
+    assert 0.2 < error <= 0.5 and report["max_error"] == pytest.approx(error, rel=1e-5)
+
+
+def test_unsigned_numbers_in_disguise(leeway):
+    """-1 stands for 255: an error of 2 could make it 1."""
+    with netCDF4.Dataset(leeway.folder / "in.nc", "w") as file:
+        file.createDimension("x", 5000)
+        t = file.createVariable("t", "i1", ("x",))
+        t._Unsigned = "true"
+        t[:] = np.arange(5000).astype("i1")
+    assert "_Unsigned" in leeway.fails(2, "compress", "in.nc:t", "--abs", "2", "-o", "out.nc")
+    leeway("compress", "in.nc:t", "--lossless", "-o", "out.nc")
+
+
+def test_compare_leaves_fill_values_out(leeway):
+    """Those that the file tells, and those that compress finds; packed numbers in the unit they stand for."""
+    field = wave(special=False)
+    with netCDF4.Dataset(leeway.folder / "in.nc", "w") as file:
+        file.createDimension("z", 20), file.createDimension("y", 48), file.createDimension("x", 64)
+        t = file.createVariable("t", "f4", ("z", "y", "x"))
+        t.missing_value = np.float32(-77.7)
+        u = file.createVariable("u", "f4", ("z", "y", "x"))
+        p = file.createVariable("p", "i2", ("z", "y", "x"), fill_value=np.int16(-32767))
+        p.scale_factor, p.add_offset = 0.001, 273.0
+        land = np.zeros(field.shape, bool)
+        land[5:, :20, 5:9] = True
+        t[...] = np.ma.masked_array(field, land).filled(np.float32(-77.7))
+        u[...] = np.where(land, np.float32(1e20), field)
+        p[...] = np.ma.masked_array(field + 273.0, land)
+    leeway("compress", "in.nc", "--abs", "0.01", "--variable", "p=abs:0.01", "-o", "out.nc")
+    valid = field[~land].astype("f8")
+    for name, offset in [("t", 0), ("u", 0), ("p", 273)]:
+        found = leeway.json("compare", f"in.nc:{name}", f"out.nc:{name}")
+        assert found["compared"] == valid.size and found["special_mismatches"] == 0
+        assert found["max"] == pytest.approx(valid.max() + offset, abs=1e-3) and found["min"] == pytest.approx(valid.min() + offset, abs=1e-3)
+        assert 0.005 < found["max_abs"] <= 0.01 * (1 + 1e-9) and 40 < found["psnr"] < 80
+        assert found["max_rel"] == pytest.approx(found["max_abs"] / np.ptp(valid), rel=1e-2)
+    leeway("compress", "in.nc:t", "--abs", "0.01", "-o", "t.lwy")
+    assert leeway.json("compare", "in.nc:t", "t.lwy")["compared"] == valid.size
+    np.save(leeway.folder / "a.npy", np.where(land, np.float32(-77.7), field))
+    assert leeway.json("compare", "a.npy", "t.lwy", "--fill=-77.7")["compared"] == valid.size
 
 
 def test_streams_of_variables(leeway, netcdf):

@@ -30,10 +30,10 @@ def shell(tmp_path):
 def python(tmp_path):
     """Runs Python code in a process of its own, in the same folder."""
 
-    def run(code, fails=False, interpreter=sys.executable, env=None):
+    def run(code, fails=False, interpreter=sys.executable, env=None, timeout=300):
         code = "import sys; sys.path.insert(0, %r)\nimport numpy as np\nfrom hosts.field import check, wave, words_of\n%s" % (
             str(BUILD.parent / "tests"), textwrap.dedent(code))
-        done = subprocess.run([str(interpreter), "-c", code], cwd=tmp_path, capture_output=True, text=True, env=env, timeout=300)
+        done = subprocess.run([str(interpreter), "-c", code], cwd=tmp_path, capture_output=True, text=True, env=env, timeout=timeout)
         assert (done.returncode != 0) == fails, done.stdout + done.stderr
         return done.stdout + done.stderr
 

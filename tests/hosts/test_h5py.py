@@ -78,6 +78,70 @@ def test_integer_fill_values_that_no_double_holds(clean):
         """)
 
 
+@pytest.mark.parametrize("before", ["shuffle=True", "scaleoffset=3", "shuffle=True, fletcher32=True"])
+def test_no_filter_may_come_first(clean, before):
+    """Such a filter hands on other bytes than the values: refused when the dataset is created."""
+    said = clean(f"""
+        import h5py, leeway.hdf5
+        with h5py.File("out.h5", "w") as file:
+            file.create_dataset("t", data=wave(special=False), chunks=True, {before}, **leeway.hdf5.filter(abs=1e-3))
+        """, fails=True)
+    assert "another filter comes before this one" in said
+
+
+def test_filters_may_come_after(clean):
+    clean("""
+        import h5py, leeway.hdf5
+        with h5py.File("out.h5", "w") as file:
+            file.create_dataset("t", data=wave(), chunks=(10, 48, 32), fletcher32=True, **leeway.hdf5.filter(abs=1e-3))
+            dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            dcpl.set_chunk((10, 48, 32))
+            dcpl.set_filter(47310, 0, words_of(1e-3))
+            dcpl.set_deflate(1)
+            space = h5py.h5s.create_simple((20, 48, 64))
+            h5py.h5d.create(file.id, b"u", h5py.h5t.IEEE_F32LE, space, dcpl)
+            file["u"][...] = wave()
+            said = leeway.hdf5.describe(file["t"])
+            assert said["abs_bound"] == 1e-3 and said["chunks"] == 4
+        with h5py.File("out.h5") as file:
+            check(file["t"][...], wave(), 1e-3)
+            check(file["u"][...], wave(), 1e-3)
+        """)
+
+
+def test_relative_to_the_range_of_valid_values(clean):
+    """As leeway.compress() takes it: without fill values, whoever tells of them."""
+    clean("""
+        import h5py, leeway, leeway.hdf5
+        field = wave(special=False)
+        land = np.zeros(field.shape, bool)
+        land[0, 0, 0] = land[12:, :20, 5] = True
+        bound = 1e-3 * (float(field[~land].max()) - float(field[~land].min()))
+        customary, own = np.where(land, np.float32(1e20), field), np.where(land, np.float32(-77.7), field)
+        masked = np.ma.masked_array(field, land, fill_value=-77.7)
+        with h5py.File("out.h5", "w") as file:
+            for name, values, filter in [("a", customary, leeway.hdf5.filter_for(customary, rel=1e-3)),
+                                         ("b", own, leeway.hdf5.filter_for(own, rel=1e-3, fill=-77.7)),
+                                         ("c", own, leeway.hdf5.filter_for(masked, rel=1e-3))]:
+                file.create_dataset(name, data=values, chunks=(5, 48, 64), **filter)
+                decoded = file[name][...]
+                assert (decoded[land] == values[land]).all()
+                check(decoded[~land], field[~land], bound)
+                assert leeway.hdf5.describe(file[name])["abs_bound"] == leeway.inspect(leeway.compress(masked, rel=1e-3)).abs_bound
+        """)
+
+
+def test_a_lone_zero_is_lossless(clean):
+    """NCO hands the filter to variables it was not meant for, with this."""
+    clean("""
+        import h5py, leeway.hdf5
+        with h5py.File("out.h5", "w") as file:
+            file.create_dataset("t", data=wave(), chunks=(10, 48, 32), compression=47310, compression_opts=(0,))
+            check(file["t"][...], wave(), 0, must_differ=False)
+            assert leeway.hdf5.describe(file["t"])["abs_bound"] == 0
+        """)
+
+
 @pytest.mark.parametrize("call, message", [
     ("**leeway.hdf5.filter(rel=1e-3)", "range"),
     ("**leeway.hdf5.filter()", "one bound"),

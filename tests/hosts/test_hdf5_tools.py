@@ -93,3 +93,15 @@ def test_the_plugin_needs_no_hdf5_library():
     assert "hdf5" not in needed
     undefined = subprocess.run(["nm", "-D", "--undefined-only", PLUGINS / "libh5zleeway.so"], capture_output=True, text=True).stdout
     assert " H5" not in undefined
+
+
+def test_shuffle_first_is_refused(shell, plain, python):
+    """It would hand on bytes that are no values. h5repack copies a dataset as it is if that cannot be created."""
+    words = words_of(1e-3)
+    shell("h5repack", "-f", "t:SHUF", "-f", f"t:UD={ID},0,3,{words[0]},{words[1]},{words[2]}", "-l", "t:CHUNK=10x48x32", "in.h5", "out.h5")
+    python("""
+        import h5py
+        with h5py.File("out.h5") as file:
+            assert "47310" not in file["t"]._filters
+            check(file["t"][...], wave(), 0, must_differ=False)
+        """)

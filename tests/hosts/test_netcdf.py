@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """netCDF4, nccopy and ncdump."""
+import shutil
+
 import netCDF4
 import numpy as np
 import pytest
@@ -38,6 +40,26 @@ def test_nccopy_ncdump_and_back(shell, plain, python):
     # The stored parameters are handed back when a file is copied.
     shell("nccopy", "out.nc", "copy.nc")
     shell("h5diff", "out.nc", "copy.nc", "/t")
+
+
+@pytest.mark.skipif(not shutil.which("ncks"), reason="NCO is not installed")
+def test_nco_hands_the_filter_on(shell, plain, python):
+    """It gives the filter of one variable to the others, too, with a word that was left in memory, 0 in this case: these others
+    must stay as they are."""
+    with netCDF4.Dataset(shell.folder / "filled.nc", "w") as file:
+        for name, extent in zip("zyx", plain.shape):
+            file.createDimension(name, extent)
+        file.createVariable("t", "f4", ("z", "y", "x"), fill_value=np.float32(1e20))[...] = wave(special=False)
+        file.createVariable("count", "i4", ("z",))[:] = np.arange(20)
+    shell("nccopy", "-F", f"t,{ID},1,1e-3d", "-c", "t:10,48,32", "filled.nc", "out.nc")
+    shell("ncks", "-O", "-d", "z,0,9", "out.nc", "part.nc")
+    python("""
+        import netCDF4
+        field = wave(special=False)
+        with netCDF4.Dataset("part.nc") as file:
+            check(file["t"][...].data, field[:10], 1e-3)
+            assert (file["count"][:] == np.arange(10)).all()
+        """)
 
 
 def test_nccopy_refuses_nonsense(shell, plain):

@@ -236,6 +236,57 @@ def test_arguments_that_make_no_sense():
         with pytest.raises(ValueError):
             native.Stream(np.frombuffer(stream, "u1")).read(first, out, "", 1)
         with pytest.raises(ValueError):
-            native.compress(array, "", [("abs", 1.0)], "balanced", [], True, [], 1, [(first, [1, 1], 0.1)], None)
+            native.compress(array, "", [("abs", 1.0)], "balanced", [], True, [], 1, [(first, [1, 1], 0.1)], None, [], False)
     with pytest.raises(ValueError):
-        native.compress(np.zeros(100, "u1"), "bf16", [("abs", 1.0)], "balanced", [], True, [], 1, [], None)
+        native.compress(np.zeros(100, "u1"), "bf16", [("abs", 1.0)], "balanced", [], True, [], 1, [], None, [], False)
+
+
+def test_masked_arrays():
+    """What is masked counts as a fill value; it must not be part of the range."""
+    values = field((40, 50, 60)).astype("f4")
+    land = values > np.quantile(values, 0.8)
+    marked = np.ma.masked_array(np.where(land, np.float32(12345678), values), land, fill_value=12345678)
+    span = float(values[~land].max()) - float(values[~land].min())
+    stream = leeway.compress(marked, rel=1e-3)
+    decoded = leeway.decompress(stream)
+    assert np.abs(decoded[~land].astype("f8") - values[~land]).max() <= 1e-3 * span
+    assert (decoded[land] == 12345678).all() and (np.ma.masked_equal(decoded, 12345678).mask == land).all()
+    assert leeway.verify(stream, against=marked)
+    found = leeway.compare(marked, decoded)
+    assert found["compared"] == (~land).sum() and found["max"] - found["min"] == pytest.approx(span) and found["max_rel"] <= 1e-3
+    # The values under the mask do not matter, a fill value of one's own does.
+    other = np.ma.masked_array(np.where(land, np.float32(-1), values), land, fill_value=-5555)
+    decoded = leeway.decompress(leeway.compress(other, rel=1e-3))
+    assert (decoded[land] == -5555).all() and np.abs(decoded[~land].astype("f8") - values[~land]).max() <= 1e-3 * span
+    # Nothing masked, no fill value.
+    plain = np.ma.masked_array(values)
+    assert leeway.compress(plain, rel=1e-3) == leeway.compress(values, rel=1e-3)
+    whole = np.ma.masked_array(np.arange(1000, dtype="i8") - 2**62, np.arange(1000) % 7 == 0, fill_value=-2**62 - 1)
+    decoded = leeway.decompress(leeway.compress(whole, abs=3))
+    assert (decoded[::7] == -2**62 - 1).all() and np.abs(decoded - whole).max() <= 3
+    assert leeway.advise(marked, rel=1e-2)
+
+
+def test_comparing_leaves_fill_values_out():
+    values = field((40, 50, 60)).astype("f4")
+    for fill, told in [(1e20, {}), (-77.7, {"fill": -77.7})]:
+        land = values > np.quantile(values, 0.8)
+        marked = np.where(land, np.float32(fill), values)
+        decoded = leeway.decompress(leeway.compress(marked, rel=1e-3, **told))
+        found = leeway.compare(marked, decoded, **told)
+        assert found["max"] == values[~land].max() and found["compared"] == (~land).sum() and found["special_mismatches"] == 0
+        assert 50 < found["psnr"] < 80 and found["max_rel"] <= 1e-3
+        decoded[land] = 0
+        assert leeway.compare(marked, decoded, **told)["special_mismatches"] == land.sum()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i2", "u1", "i8"])
+def test_the_range_of_parts_is_that_of_the_whole(dtype):
+    """Found by the few extremes of each part; a fill value may occur once in each of two parts."""
+    values = (field((30, 40)) * 10).astype(dtype)
+    values[0, 0] = values[29, 39] = np.array(-9999 if dtype != "u1" else 255).astype(dtype)
+    for extra in [[], [7]]:
+        for parts in [1, 2, 7, 30]:
+            found = np.concatenate([leeway._extremes(part, extra) for part in np.array_split(values, parts)])
+            assert found.size <= 16 * parts and leeway._value_range(found, extra) == leeway._value_range(values, extra)
+    assert leeway._extremes(np.full(5, np.nan)).size == 0 and leeway._value_range(np.full(5, np.nan)) is None
