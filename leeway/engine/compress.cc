@@ -79,6 +79,7 @@ class Compression {
         threads_(affordable_threads(options.execution,
                                     group_ * header_.chunk.size() * size_of(view.dtype))),
         heads_(size_t(chunks_)),
+        region_bounds_(header_.regions.empty() ? std::vector<double>() : smallest_bounds(header_)),
         meter_(options.execution.progress, double(chunks_)) {}
 
   // Into a sink, in order.
@@ -211,12 +212,15 @@ class Compression {
     for (u64 ordinal = first; ordinal < end; ++ordinal)
       heads_[size_t(ordinal)] = compress_one(ordinal, round.bound, frames);
   }
+  double region_bound(u64 ordinal, double bound) const {
+    return region_bounds_.empty() ? bound : std::min(bound, region_bounds_[size_t(ordinal)]);
+  }
   // Where a region asks for less than `bound`, less.
   FrameHead compress_one(u64 ordinal, double bound, Writer& out) const {
     const Box box = header_.chunk_box(ordinal);
     if (header_.regions.empty() || !codec_.is_by_value())
-      return compress_chunk(codec_, usable_bound(header_.smallest_bound(box, bound)), mask_,
-                            ordinal, view_.part(box), out);
+      return compress_chunk(codec_, usable_bound(region_bound(ordinal, bound)), mask_, ordinal,
+                            view_.part(box), out);
     const std::vector<double> each = bounds_in(options_, box, bound);
     return compress_chunk(codec_, {std::ranges::max(each), each}, mask_, ordinal, view_.part(box),
                           out);
@@ -409,6 +413,7 @@ class Compression {
   u64 chunks_, group_;
   unsigned threads_;
   std::vector<FrameHead> heads_;
+  std::vector<double> region_bounds_;  // by chunk; empty if there are no regions
   std::optional<RateControl> rate_;
   std::optional<double> pointwise_;
   double size_asked_ = 0;  // bytes of the whole stream; 0: any
@@ -483,6 +488,12 @@ Header checked_header(const ChunkCodec& codec, const std::string& recipe, const 
   header.bound = options.bound;
   header.recipe = recipe;
   header.regions = stated_regions(options, header, codec.is_by_value());
+  constexpr size_t kMostFound = 8;  // beside those declared
+  if (options.fills.size() + options.fill_bits.size() > kMostFills - kMostFound)
+    fail_argument("at most " + std::to_string(kMostFills - kMostFound) +
+                  " fill values can be declared");
+  if (regions_overlap_too_much(header))
+    fail_argument("the regions with bounds of their own overlap too much");
   return header;
 }
 
