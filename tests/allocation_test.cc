@@ -24,7 +24,6 @@ std::atomic<bool> armed = false;      // whether allocations are counted
 std::atomic<long> left = 0;           // until one fails
 std::atomic<bool> stays_out = false;  // whether all behind it fail, too
 std::atomic<bool> failed = false;
-std::atomic<bool> no_threads = false;
 
 bool shall_fail() {
   if (!armed) return false;
@@ -65,6 +64,9 @@ void* operator new(size_t bytes) {
   if (!memory) throw std::bad_alloc();
   return memory;
 }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return shall_fail() ? nullptr : std::malloc(bytes > 0 ? bytes : 1);
+}
 void* operator new(size_t bytes, std::align_val_t alignment) {
   const size_t line = size_t(alignment);
   void* const memory =
@@ -79,6 +81,7 @@ void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::fre
 #endif
 
 #if !defined(LEEWAY_SANITIZED)
+static std::atomic<bool> no_threads = false;
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*start)(void*), void* argument) {
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
