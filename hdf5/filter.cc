@@ -254,7 +254,11 @@ const H5Z_class2_t kClass = {H5Z_CLASS_T_VERS, LEEWAY_H5Z_ID, 1,         1,
 }  // namespace leeway::hdf5
 
 const H5Z_class2_t* leeway_h5z_class(const leeway_h5_host* host) {
-  leeway::hdf5::Hosts::instance().add(reinterpret_cast<const void*>(host->Tget_class), *host);
+  try {
+    leeway::hdf5::Hosts::instance().add(reinterpret_cast<const void*>(host->Tget_class), *host);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
   return &leeway::hdf5::kClass;
 }
 

@@ -13,7 +13,8 @@
 struct leeway_context {
   leeway::CompressOptions options;
   std::string message;
-  leeway::BufferPool pool;  // what small messages need again and again
+  bool lacks_memory = false;  // for something that the options should hold
+  leeway::BufferPool pool;    // what small messages need again and again
 };
 
 struct leeway_buffer {
@@ -43,26 +44,39 @@ leeway_status status_of(Errc code) {
   return LEEWAY_INTERNAL;
 }
 
+// As much of a message as there is memory for.
+void set_message(leeway_context* context, const char* message) noexcept {
+  try {
+    context->message = message;
+  } catch (const std::bad_alloc&) {
+    context->message.clear();
+  }
+}
+
 // Runs f and turns what it throws into a status and a message.
 template <class F>
-leeway_status guarded(leeway_context* context, F&& f) {
+leeway_status guarded(leeway_context* context, F&& f) noexcept {
   if (!context) return LEEWAY_INVALID_ARGUMENT;
   constexpr size_t kKept = size_t(256) << 10;  // larger buffers are not kept from call to call
   const DefaultFloatingPoint environment;
   try {
     context->message.clear();
+    if (context->lacks_memory) throw std::bad_alloc();
     const BufferPool::Use use(context->pool);
     f();
     context->pool.trim(kKept);
     return LEEWAY_OK;
   } catch (const Error& error) {
-    context->message = error.what();
+    set_message(context, error.what());
     return status_of(error.code());
   } catch (const std::bad_alloc&) {
-    context->message = "out of memory";
+    set_message(context, "out of memory");
     return LEEWAY_OUT_OF_MEMORY;
   } catch (const std::exception& error) {
-    context->message = error.what();
+    set_message(context, error.what());
+    return LEEWAY_INTERNAL;
+  } catch (...) {
+    set_message(context, "a callback threw something that is no std::exception");
     return LEEWAY_INTERNAL;
   }
 }
@@ -114,7 +128,13 @@ using leeway::require;
 
 const char* leeway_version(void) { return leeway::version(); }
 
-leeway_context* leeway_create(void) { return new (std::nothrow) leeway_context(); }
+leeway_context* leeway_create(void) {
+  try {
+    return new leeway_context();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void leeway_destroy(leeway_context* context) { delete context; }
 const char* leeway_message(const leeway_context* context) {
   return context ? context->message.c_str() : "no context given";
@@ -155,7 +175,12 @@ leeway_status leeway_set_recipe(leeway_context* context, const char* recipe) {
   });
 }
 void leeway_add_fill(leeway_context* context, double value) {
-  if (context) context->options.fills.push_back(value);
+  if (!context) return;
+  try {
+    context->options.fills.push_back(value);
+  } catch (const std::bad_alloc&) {
+    context->lacks_memory = true;  // nobody must compress as if it were not there
+  }
 }
 void leeway_detect_fills(leeway_context* context, int detect) {
   if (context) context->options.detect_fills = detect != 0;

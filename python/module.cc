@@ -149,7 +149,8 @@ CompressOptions fill_options(const std::vector<double>& fills, const std::vector
   return options;
 }
 
-// Lowest and highest value, how far they are apart, and the fill values, as bit patterns, that are not among them.
+// Lowest and highest value, how far they are apart, and the fill values, as bit patterns, that are
+// not among them.
 std::optional<std::tuple<double, double, double, std::vector<u64>>> range_of_array(
     const InArray& array, const std::string& as, const std::vector<double>& fills,
     const std::vector<u64>& fill_bits) {
@@ -248,7 +249,8 @@ class Stream {
   std::vector<std::pair<u64, u64>> ranges(const std::vector<u64>& first,
                                           const std::vector<u64>& extents) const {
     const Shape shape{std::span<const u64>(extents)};
-    if (first.size() != shape.rank()) fail_argument("a region has as many first indices as extents");
+    if (first.size() != shape.rank())
+      fail_argument("a region has as many first indices as extents");
     Index index{};
     std::ranges::copy(first, index.begin());
     check_region(reader_.header(), index, reader_.header().dtype, shape);

@@ -1414,6 +1414,7 @@ class Pyramid:
 
 
 def parse_recipe(text):
+    require(len(text) <= 1024, "a recipe that is too long")
     stages = []
     for part in text.split("+"):
         name, _, rest = part.partition(":")
@@ -1423,6 +1424,8 @@ def parse_recipe(text):
             key, value = assignment.split("=")
             params[key] = type(params[key])(value) if key in params else int(value)
         stages.append((name, params))
+    for kind in (PREPROCESSORS, LOSSLESS):
+        require(sum(name in kind for name, _ in stages) <= 4, "too many stages")
     return stages
 
 

@@ -174,6 +174,11 @@ void complain(const std::string& message) {
   std::fputs(("leeway: " + printable(message) + "\n").c_str(), stderr);
 }
 
+void tell_of_interrupted_update(const StreamReader& stream) {
+  if (stream.bytes_left_out() > 0)
+    complain("an update of this stream was interrupted; it is as it was before");
+}
+
 std::string printable(std::string_view text) {
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {

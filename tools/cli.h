@@ -72,6 +72,8 @@ unsigned available_cores();
 
 // A line on standard error, behind the name of the tool.
 void complain(const std::string& message);
+// Says so if an update of the stream was interrupted: what is read is older than somebody meant.
+void tell_of_interrupted_update(const StreamReader& stream);
 // A text, perhaps from a file, for a terminal: control characters are written \x1b.
 std::string printable(std::string_view text);
 // What is not UTF-8 is replaced.

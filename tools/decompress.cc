@@ -29,6 +29,7 @@ struct Decompress {
     }
     const StreamReader stream(
         *source, salvage ? StreamReader::OnDamage::salvage : StreamReader::OnDamage::refuse);
+    tell_of_interrupted_update(stream);
     const Header& header = stream.header();
     if (level > 0 && (!region_text.empty() || salvage))
       fail_argument("--level goes with neither --region nor --salvage");

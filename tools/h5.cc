@@ -312,8 +312,8 @@ double Variable::unit() const {
 }
 
 bool Variable::is_unsigned_in_disguise() const {
-  const bool is_signed = dtype_ == DType::i8 || dtype_ == DType::i16 || dtype_ == DType::i32 ||
-                         dtype_ == DType::i64;
+  const bool is_signed =
+      dtype_ == DType::i8 || dtype_ == DType::i16 || dtype_ == DType::i32 || dtype_ == DType::i64;
   const std::string said = is_signed ? text_of(dataset_, "_Unsigned") : "";
   return said == "true" || said == "True" || said == "TRUE";
 }

@@ -11,10 +11,10 @@ namespace {
 
 // Attributes whose values are names of other variables.
 bool names_variables(std::string_view attribute) {
-  constexpr std::array kKnown = {"coordinates",   "bounds",          "climatology",
-                                 "formula_terms", "grid_mapping",    "ancillary_variables",
-                                 "cell_measures", "node_coordinates", "node_count",
-                                 "part_node_count", "interior_ring", "geometry"};
+  constexpr std::array kKnown = {"coordinates",     "bounds",           "climatology",
+                                 "formula_terms",   "grid_mapping",     "ancillary_variables",
+                                 "cell_measures",   "node_coordinates", "node_count",
+                                 "part_node_count", "interior_ring",    "geometry"};
   return std::ranges::find(kKnown, attribute) != kKnown.end() ||
          attribute.ends_with("_coordinates") || attribute.ends_with("_connectivity");
 }
@@ -40,13 +40,17 @@ std::string own_reason(const std::map<std::string, std::string>& attributes) {
     return found == attributes.end() ? std::string() : found->second;
   };
   const std::string units = said("units"), standard_name = said("standard_name");
-  constexpr std::array kDegrees = {"degrees_north", "degree_north", "degree_N", "degrees_N",
+  constexpr std::array kDegrees = {"degrees_north", "degree_north", "degree_N",     "degrees_N",
                                    "degreeN",       "degreesN",     "degrees_east", "degree_east",
                                    "degree_E",      "degrees_E",    "degreeE",      "degreesE"};
   if (std::ranges::find(kDegrees, units) != kDegrees.end() || units.find(" since ") != units.npos)
     return "its unit is '" + units + "'";
-  constexpr std::array kCoordinates = {"latitude",       "longitude",      "time",
-                                       "grid_latitude",  "grid_longitude", "projection_x_coordinate",
+  constexpr std::array kCoordinates = {"latitude",
+                                       "longitude",
+                                       "time",
+                                       "grid_latitude",
+                                       "grid_longitude",
+                                       "projection_x_coordinate",
                                        "projection_y_coordinate"};
   if (std::ranges::find(kCoordinates, standard_name) != kCoordinates.end())
     return "its standard name is '" + standard_name + "'";
@@ -91,7 +95,8 @@ std::optional<std::string> resolved(const std::string& name, const Object& from,
   if (name.starts_with('/'))
     return datasets.contains(name.substr(1)) ? std::optional(name.substr(1)) : std::nullopt;
   std::string group = from.path;
-  if (from.is_dataset) group = group.substr(0, group.rfind('/') == group.npos ? 0 : group.rfind('/'));
+  if (from.is_dataset)
+    group = group.substr(0, group.rfind('/') == group.npos ? 0 : group.rfind('/'));
   for (;;) {
     const std::string path = group.empty() ? name : group + "/" + name;
     if (datasets.contains(path)) return path;

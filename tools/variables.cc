@@ -122,8 +122,7 @@ std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked,
         "--variable "
         "NAME=abs:E");
   if (names.empty())
-    fail_argument("'" + asked.input.path +
-                  "' has no floating-point variables" +
+    fail_argument("'" + asked.input.path + "' has no floating-point variables" +
                   (candidates.left_alone.empty() ? "" : " but coordinates and the like") +
                   "; name others: " + asked.input.path + ":NAME");
   std::vector<Task> tasks;
@@ -187,7 +186,8 @@ void report(const std::vector<Outcome>& outcomes, const Candidates& candidates, 
                  double(o.input_bytes) / double(std::max<u64>(o.output_bytes, 1)),
                  o.abs_bound > 0 ? fmt::format("{:.9g}", o.abs_bound) : "lossless",
                  fmt::format("{:.9g}", o.max_error));
-    for (const auto& [name, reason] : left_alone) fmt::print("left alone: {}, {}\n", printable(name), reason);
+    for (const auto& [name, reason] : left_alone)
+      fmt::print("left alone: {}, {}\n", printable(name), reason);
   }
 }
 
@@ -444,8 +444,8 @@ void VerifyVariables::run() const {
       if (before.dtype() != variable.dtype() || !(before.shape() == variable.shape()))
         fail_argument("'" + name + "' has another type or shape in '" + original->path + "'");
       const Array values = before.read(part);
-      const Comparison found = compare(view_of(values), view_of(decoded),
-                                       before.fill_patterns(view_of(values)), false);
+      const Comparison found =
+          compare(view_of(values), view_of(decoded), before.fill_patterns(view_of(values)), false);
       max_error = std::max(max_error, found.max_abs);
       mismatches += found.special_mismatches;
     });

@@ -10,8 +10,7 @@
 namespace leeway {
 namespace {
 
-constexpr size_t kSmallest = size_t(4) << 10;  // smaller blocks are the heap's business
-constexpr size_t kKept = 16;
+constexpr size_t kSmallest = size_t(4) << 10;       // smaller blocks are the heap's business
 constexpr size_t kWorthKeeping = size_t(64) << 10;  // between calls
 
 thread_local BufferPool* current = nullptr;
@@ -43,17 +42,6 @@ void release(BufferPool::Block block) noexcept {
     ::operator delete(block.data, kHugeAlignment);
 }
 
-// Takes out a block that is large enough and not much larger; none: no data.
-BufferPool::Block take_from(std::vector<BufferPool::Block>& blocks, size_t bytes) {
-  const auto fit = std::ranges::find_if(blocks, [&](const BufferPool::Block& block) {
-    return block.bytes >= bytes && block.bytes <= 2 * bytes;
-  });
-  if (fit == blocks.end()) return {};
-  const BufferPool::Block found = *fit;
-  blocks.erase(fit);
-  return found;
-}
-
 // Blocks that no pool holds: what a call gives back, the next one takes, instead of fresh pages
 // that the system must clear.
 class Reserve {
@@ -68,7 +56,7 @@ class Reserve {
   BufferPool::Block take(size_t bytes) {
     if (bytes < kWorthKeeping) return {};
     const std::lock_guard lock(mutex_);
-    const BufferPool::Block found = take_from(blocks_, bytes);
+    const BufferPool::Block found = blocks_.take(bytes);
     held_ -= found.bytes;
     return found;
   }
@@ -76,34 +64,35 @@ class Reserve {
     {
       const std::lock_guard lock(mutex_);
       if (block.bytes >= kWorthKeeping && held_ + block.bytes <= kBufferReserve &&
-          blocks_.size() < blocks_.capacity()) {
+          !blocks_.is_full()) {
         held_ += block.bytes;
-        return blocks_.push_back(block);
+        return blocks_.add(block);
       }
     }
     release(block);
   }
 
  private:
-  Reserve() { blocks_.reserve(64); }
   std::mutex mutex_;
-  std::vector<BufferPool::Block> blocks_;
+  BufferPool::Blocks<64> blocks_;
   size_t held_ = 0;
 };
 
 }  // namespace
-
-BufferPool::BufferPool() { free_.reserve(kKept); }
 
 BufferPool::~BufferPool() {
   for (const Block& block : free_) Reserve::get().give(block);
 }
 
 void BufferPool::trim(size_t bytes) {
-  std::erase_if(free_, [&](const Block& block) {
-    if (block.bytes > bytes) Reserve::get().give(block);
-    return block.bytes > bytes;
-  });
+  for (Block* block = free_.begin(); block < free_.end();) {
+    if (block->bytes <= bytes) {
+      ++block;
+      continue;
+    }
+    Reserve::get().give(*block);
+    free_.remove(block);
+  }
 }
 
 BufferPool::Use::Use(BufferPool& pool) : outer_(std::exchange(current, &pool)) {}
@@ -113,7 +102,7 @@ bool BufferPool::in_use() { return current != nullptr; }
 BufferPool::Block BufferPool::take(size_t bytes) {
   if (bytes == 0) return {};
   if (current && bytes >= kSmallest) {
-    if (const Block kept = take_from(current->free_, bytes); kept.data) return kept;
+    if (const Block kept = current->free_.take(bytes); kept.data) return kept;
     if (const Block kept = Reserve::get().take(bytes); kept.data) return kept;
   }
   return allocate(bytes);
@@ -131,7 +120,7 @@ std::shared_ptr<void>* BufferPool::find(const void* type) {
 void BufferPool::give(Block block) noexcept {
   if (!current || block.bytes < kSmallest) return release(block);
   auto& blocks = current->free_;
-  if (blocks.size() < kKept) return blocks.push_back(block);
+  if (!blocks.is_full()) return blocks.add(block);
   // Large blocks are worth more than small ones.
   const auto smallest = std::ranges::min_element(blocks, {}, &Block::bytes);
   if (smallest->bytes < block.bytes) std::swap(*smallest, block);

@@ -5,6 +5,7 @@
 // needs the same sizes, and fresh pages from the system cost more than a pass over the data.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <utility>
@@ -20,7 +21,37 @@ inline constexpr size_t kBufferReserve = size_t(96) << 20;
 
 class LEEWAY_EXPORT BufferPool {
  public:
-  BufferPool();
+  struct Block {
+    void* data = nullptr;
+    size_t bytes = 0;
+  };
+  // At most so many blocks. It has no memory of its own to ask for: what gives memory back must not
+  // fail.
+  template <size_t most>
+  class Blocks {
+   public:
+    Block* begin() { return blocks_.data(); }
+    Block* end() { return blocks_.data() + count_; }
+    bool is_full() const { return count_ == most; }
+    void add(Block block) { blocks_[count_++] = block; }
+    void remove(Block* block) { *block = blocks_[--count_]; }
+    // Takes out a block that is large enough and not much larger; none: no data.
+    Block take(size_t bytes) {
+      for (Block& block : *this)
+        if (block.bytes >= bytes && block.bytes <= 2 * bytes) {
+          const Block found = block;
+          remove(&block);
+          return found;
+        }
+      return {};
+    }
+
+   private:
+    std::array<Block, most> blocks_;
+    size_t count_ = 0;
+  };
+
+  BufferPool() = default;
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
@@ -41,10 +72,6 @@ class LEEWAY_EXPORT BufferPool {
   // Gives back to the library, for any thread, what is larger than so many bytes.
   void trim(size_t bytes);
 
-  struct Block {
-    void* data = nullptr;
-    size_t bytes = 0;
-  };
   // From the pool of this thread if it has one, else from the heap.
   static Block take(size_t bytes);
   static void give(Block block) noexcept;
@@ -62,7 +89,7 @@ class LEEWAY_EXPORT BufferPool {
  private:
   static std::shared_ptr<void>* find(const void* type);  // null: no pool
 
-  std::vector<Block> free_;
+  Blocks<16> free_;
   std::vector<std::pair<const void*, std::shared_ptr<void>>> kept_;
 };
 

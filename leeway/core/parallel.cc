@@ -5,8 +5,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <mutex>
+#include <new>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -28,10 +31,16 @@ class Sharing {
   unsigned outer_;
 };
 
+// The work must not throw. Threads that the system does not give are done without: whoever is there
+// does all the work.
 void run_on_threads(unsigned workers, const std::function<void(unsigned)>& work) {
   std::vector<std::jthread> threads;
-  threads.reserve(workers - 1);
-  for (unsigned i = 1; i < workers; ++i) threads.emplace_back(work, i);
+  try {
+    threads.reserve(workers - 1);
+    for (unsigned i = 1; i < workers; ++i) threads.emplace_back(std::cref(work), i);
+  } catch (const std::system_error&) {
+  } catch (const std::bad_alloc&) {
+  }
   work(0);
 }
 

@@ -10,8 +10,7 @@
 namespace leeway {
 
 // Runs work(0) ... work(workers - 1), each once, in any order or at once, and returns when all are
-// done. A host may supply one to keep the work on its own threads; it must not let exceptions out
-// of `work` (there are none).
+// done. A host may supply one to keep the work on its own threads. `work` does not throw.
 using Executor = std::function<void(unsigned workers, const std::function<void(unsigned)>& work)>;
 
 // Calls f(i) for i in [0, count), each once, handed out in ascending order to at most `threads`

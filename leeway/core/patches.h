@@ -23,7 +23,7 @@ class Patches {
     if (!runs_.empty() && runs_.back().end() == position && runs_.back().bits == bits_of(value)) {
       ++runs_.back().count;
     } else {
-      runs_.push_back({position, 1, bits_of(value)});
+      runs_.push_back({u32(position), 1, bits_of(value)});
     }
     ++count_;
   }
@@ -39,7 +39,7 @@ class Patches {
     const size_t stop = start + values.size();
     auto run = std::ranges::upper_bound(runs_, start, {}, &Run::end);
     for (; run != runs_.end() && run->first < stop; ++run) {
-      const size_t first = std::max(run->first, start), end = std::min(run->end(), stop);
+      const size_t first = std::max<size_t>(run->first, start), end = std::min(run->end(), stop);
       std::fill_n(values.begin() + std::ptrdiff_t(first - start), end - first,
                   std::bit_cast<T>(run->bits));
     }
@@ -62,6 +62,14 @@ class Patches {
     }
   }
 
+  // What write() makes of the patches of `size` values takes no more: most if every value has a run
+  // of its own and none is in the palette. A longer gap or run has a longer number, but a byte more
+  // for 128 values at least.
+  static constexpr size_t most_bytes(size_t size) {
+    constexpr size_t kNumber = 10;  // the longest varint
+    return kNumber + 1 + kMaxPalette * sizeof(T) + size * (3 + sizeof(T));
+  }
+
   static Patches read(Reader& in, size_t size) {
     Patches patches;
     const u64 runs = in.get_varint(size, "too many patches");
@@ -80,7 +88,7 @@ class Patches {
       const u8 entry = in.get<u8>();
       if (entry > palette.size()) fail_corrupt("patch outside the palette");
       const Bits<T> bits = entry < palette.size() ? palette[entry] : in.get<Bits<T>>();
-      patches.runs_.push_back({position, size_t(count), bits});
+      patches.runs_.push_back({u32(position), u32(count), bits});
       position += size_t(count);
       patches.count_ += size_t(count);
     }
@@ -88,10 +96,11 @@ class Patches {
   }
 
  private:
+  // Positions in a chunk, which has at most 2^24 values.
   struct Run {
-    size_t first, count;
+    u32 first, count;
     Bits<T> bits;
-    size_t end() const { return first + count; }
+    size_t end() const { return size_t(first) + count; }
   };
   // The first kMaxPalette values that start more than one run.
   std::vector<Bits<T>> choose_palette() const {

@@ -43,17 +43,18 @@ template <class I>
 std::vector<I> read_planes(Reader& in, I radius, size_t most) {
   using U = std::make_unsigned_t<I>;
   const auto count = size_t(in.get_varint(most, "more codes set apart than there are"));
-  std::vector<I> codes(count);
-  if (count == 0) return codes;
+  if (count == 0) return {};
   const int planes = in.get<u8>();
   if (planes >= int(8 * sizeof(I))) fail_corrupt("too many planes");
   const size_t bytes = (count + 7) / 8;
   const ByteView negative = in.take(bytes);
+  Reader high_first(in.take(bytes * size_t(planes)));
   std::vector<U> beyond(count);
   for (int plane = planes; plane-- > 0;) {
-    const ByteView bits = in.take(bytes);
+    const ByteView bits = high_first.take(bytes);
     for (size_t i = 0; i < count; ++i) beyond[i] |= U(U(bits[i / 8] >> (i % 8) & 1) << plane);
   }
+  std::vector<I> codes(count);
   for (size_t i = 0; i < count; ++i) {
     const U size = U(beyond[i] + U(radius));
     codes[i] = I(negative[i / 8] >> (i % 8) & 1 ? U(0) - size : size);

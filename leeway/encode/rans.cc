@@ -174,7 +174,7 @@ HWY_INLINE void decode_groups_of(State& state, size_t first, size_t count,
     part(first - from, which - from, tokens - from, from, from + i);
   }
   const auto all = [](auto set) HWY_ATTR { return set; };
-  const auto one = [&] HWY_ATTR {
+  const auto one = [&]() HWY_ATTR {
     u32* const x = state.x.data() + ((first + i) & mask);
     hn::StoreU(group(hn::LoadU(d, x), which + i, next, tokens + i, all), d, x);
     i += lanes;
@@ -446,7 +446,8 @@ struct Slots {
   std::array<u8, 256> table_of{};  // by context
   Buffer<u32> of;                  // table by table
 
-  Slots(ByteView bytes, int mantissa) {
+  // Of `codes` codes in all.
+  Slots(ByteView bytes, int mantissa, size_t codes) {
     BitReader in(bytes);
     const auto highest = size_t(in.get(8));
     u8 tables = 0;
@@ -454,6 +455,7 @@ struct Slots {
       if (c <= highest) tables = u8(tables + in.get(1));
       table_of[c] = tables;
     }
+    if (tables >= codes) fail_corrupt("more tables than codes");
     of = Buffer<u32>((size_t(tables) + 1) * kFrequencySum);
     u32* next = of.data();
     for (size_t t = 0; t <= tables; ++t) {
@@ -538,7 +540,7 @@ class Source final : public CodeSource<I> {
  public:
   Source(Reader& in, size_t count) : left_(count), rest_(ByteView()) {
     if (count == 0) return;
-    slots_.emplace(in.take_section(), kTokenBits<I>);
+    slots_.emplace(in.take_section(), kTokenBits<I>, count);
     rest_ = Reader(in.rest());
   }
   void next(std::span<I> codes, const u8* contexts) override {

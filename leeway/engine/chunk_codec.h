@@ -138,7 +138,7 @@ class TypedChunkCodec final : public ChunkCodec {
         report = recipe_.compress(source, values, bound, mask, out);
         report.decoded_hash = values.hash();
       }
-      holds = report.max_error <= bound.most;  // the quantizer checked every value
+      holds = report.fits && report.max_error <= bound.most;  // the quantizer checked every value
     } else {
       Buffer<T> original(size), decoded(size);
       gather(source, original.data());
@@ -150,7 +150,7 @@ class TypedChunkCodec final : public ChunkCodec {
         KeptValues values(decoded.data());
         const ChunkBound inner(std::ldexp(bound.most, -halvings), bound.each);
         report = recipe_.compress(source, values, inner, mask, out);
-        return keeps_bound(given, field, bound.most, mask, report) &&
+        return report.fits && keeps_bound(given, field, bound.most, mask, report) &&
                (!needs_second_look() || stays(field, inner.most, mask));
       };
       holds = attempt(0);

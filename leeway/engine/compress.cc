@@ -83,6 +83,7 @@ class Compression {
         threads_(affordable_threads(options.execution,
                                     group_ * header_.chunk.size() * size_of(view.dtype))),
         heads_(size_t(chunks_)),
+        region_bounds_(header_.regions.empty() ? std::vector<double>() : smallest_bounds(header_)),
         meter_(options.execution.progress, double(chunks_)) {}
 
   // Into a sink, in order.
@@ -215,18 +216,21 @@ class Compression {
     for (u64 ordinal = first; ordinal < end; ++ordinal)
       heads_[size_t(ordinal)] = compress_one(ordinal, round.bound, frames);
   }
+  double region_bound(u64 ordinal, double bound) const {
+    return region_bounds_.empty() ? bound : std::min(bound, region_bounds_[size_t(ordinal)]);
+  }
   // Where a region asks for less than `bound`, less.
   template <class F>
-  auto with_bound_in(const Box& box, double bound, F&& f) const {
+  auto with_bound_in(u64 ordinal, double bound, F&& f) const {
     if (header_.regions.empty() || !codec_.is_by_value())
-      return f(ChunkBound(usable_bound(header_.smallest_bound(box, bound))));
-    const std::vector<double> each = bounds_in(options_, box, bound);
+      return f(ChunkBound(usable_bound(region_bound(ordinal, bound))));
+    const std::vector<double> each = bounds_in(options_, header_.chunk_box(ordinal), bound);
     return f(ChunkBound(std::ranges::max(each), each));
   }
   FrameHead compress_one(u64 ordinal, double bound, Writer& out) const {
     const Box box = header_.chunk_box(ordinal);
     if (options_.earlier) return compress_again(ordinal, bound, view_.part(box), out);
-    return with_bound_in(box, bound, [&](const ChunkBound& e) {
+    return with_bound_in(ordinal, bound, [&](const ChunkBound& e) {
       return compress_chunk(codec_, e, mask_, ordinal, view_.part(box), out);
     });
   }
@@ -428,7 +432,7 @@ class Compression {
     Buffer<T> original(size_t(box.shape.size())), decoded(original.size());
     gather(view_.part(box), original.data());
     std::ranges::copy(original, decoded.data());
-    with_bound_in(box, e, [&](const ChunkBound& bound) {
+    with_bound_in(ordinal, e, [&](const ChunkBound& bound) {
       if (bound.most > 0) codec_.measure(decoded.data(), box.shape.squeezed(), bound, mask_);
     });
     Measured measured;
@@ -450,6 +454,7 @@ class Compression {
   u64 chunks_, group_;
   unsigned threads_;
   std::vector<FrameHead> heads_;
+  std::vector<double> region_bounds_;  // by chunk; empty if there are no regions
   std::optional<RateControl> rate_;
   std::optional<double> pointwise_;
   double size_asked_ = 0;  // bytes of the whole stream; 0: any
@@ -534,6 +539,12 @@ Header checked_header(const ChunkCodec& codec, const std::string& recipe, const 
   header.regions = stated_regions(options, header, codec.is_by_value());
   if (options.earlier && !continues(header, options.earlier->header()))
     fail_argument("the earlier stream is not one of this array, recipe and bound");
+  constexpr size_t kMostFound = 8;  // beside those declared
+  if (options.fills.size() + options.fill_bits.size() > kMostFills - kMostFound)
+    fail_argument("at most " + std::to_string(kMostFills - kMostFound) +
+                  " fill values can be declared");
+  if (regions_overlap_too_much(header))
+    fail_argument("the regions with bounds of their own overlap too much");
   return header;
 }
 
@@ -563,8 +574,9 @@ std::optional<ValidRange> value_range(const View& view, const CompressOptions& o
 
 Array extremes(const View& view, const CompressOptions& options) {
   const DefaultFloatingPoint environment;
-  return extremes(view, declared_fills(options, view.dtype), std::max(1u, options.execution.threads),
-                  options.execution.executor, options.execution.pause);
+  return extremes(view, declared_fills(options, view.dtype),
+                  std::max(1u, options.execution.threads), options.execution.executor,
+                  options.execution.pause);
 }
 
 }  // namespace leeway

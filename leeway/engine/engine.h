@@ -63,7 +63,8 @@ struct CompressOptions {
 struct ValidRange : Range {
   std::vector<u64> fills;  // those declared and those found, as bit patterns
 };
-LEEWAY_EXPORT std::optional<ValidRange> value_range(const View& view, const CompressOptions& options);
+LEEWAY_EXPORT std::optional<ValidRange> value_range(const View& view,
+                                                    const CompressOptions& options);
 
 // The few lowest and highest of these values, each at most twice. An array that comes in parts has
 // the value_range() of the extremes of all its parts, put together.

@@ -33,20 +33,7 @@ inline std::optional<std::pair<Box, Box>> overlap(const Box& box, const Index& f
 inline std::vector<u64> chunks_of_region(const Header& header, const Index& first,
                                          const Shape& shape) {
   std::vector<u64> ordinals;
-  if (shape.size() == 0) return ordinals;
-  const Shape grid = header.grid();
-  std::array<u64, kMaxRank> low{}, counts{};
-  for (size_t axis = 0; axis < shape.rank(); ++axis) {
-    low[axis] = first[axis] / header.chunk[axis];
-    counts[axis] = (first[axis] + shape[axis] - 1) / header.chunk[axis] - low[axis] + 1;
-  }
-  for_each_outer(Shape(std::span<const u64>(counts).first(shape.rank())), 0,
-                 [&](const Index& index) {
-                   u64 ordinal = 0;
-                   for (size_t axis = 0; axis < shape.rank(); ++axis)
-                     ordinal = ordinal * grid[axis] + low[axis] + index[axis];
-                   ordinals.push_back(ordinal);
-                 });
+  for_each_chunk_of(header, {first, shape}, [&](u64 ordinal) { ordinals.push_back(ordinal); });
   return ordinals;
 }
 

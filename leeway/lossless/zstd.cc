@@ -2,6 +2,9 @@
 #include "leeway/lossless/zstd.h"
 
 #include <zstd.h>
+#include <zstd_errors.h>
+
+#include <new>
 
 #include "leeway/lossless/envelope.h"
 
@@ -10,20 +13,32 @@ namespace {
 
 struct Packer {
   ZSTD_CCtx* context = ZSTD_createCCtx();
-  Packer() = default;
+  Packer() {
+    if (!context) throw std::bad_alloc();
+  }
   Packer(const Packer&) = delete;
   ~Packer() { ZSTD_freeCCtx(context); }
 };
 struct Unpacker {
   ZSTD_DCtx* context = ZSTD_createDCtx();
-  Unpacker() = default;
+  Unpacker() {
+    if (!context) throw std::bad_alloc();
+  }
   Unpacker(const Unpacker&) = delete;
   ~Unpacker() { ZSTD_freeDCtx(context); }
 };
 
+// Throws if zstd was short of memory, which says nothing about the bytes.
+size_t with_memory(size_t result) {
+  if (ZSTD_isError(result) && ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+    throw std::bad_alloc();
+  return result;
+}
+
 size_t pack(ByteView bytes, std::span<u8> room, int level) {
-  const size_t size = ZSTD_compressCCtx(BufferPool::keep<Packer>()->context, room.data(),
-                                        room.size(), bytes.data(), bytes.size(), level);
+  const size_t size =
+      with_memory(ZSTD_compressCCtx(BufferPool::keep<Packer>()->context, room.data(), room.size(),
+                                    bytes.data(), bytes.size(), level));
   if (ZSTD_isError(size))
     throw Error(Errc::internal, std::string("zstd: ") + ZSTD_getErrorName(size));
   return size;
@@ -39,8 +54,9 @@ void Zstd::compress(ByteView bytes, Writer& out) const {
 
 void Zstd::decompress(ByteView bytes, size_t limit, Writer& out) const {
   take_from_envelope(bytes, limit, out, [](ByteView frame, std::span<u8> content) {
-    return ZSTD_decompressDCtx(BufferPool::keep<Unpacker>()->context, content.data(),
-                               content.size(), frame.data(), frame.size()) == content.size();
+    return with_memory(ZSTD_decompressDCtx(BufferPool::keep<Unpacker>()->context, content.data(),
+                                           content.size(), frame.data(), frame.size())) ==
+           content.size();
   });
 }
 

@@ -162,6 +162,7 @@ struct ChunkReport {
   u64 special = 0;  // NaN, infinities, fill values
   u64 exact = 0;    // other values kept bit for bit because no code reached them
   u64 decoded_hash = 0;
+  bool fits = true;  // whether nothing is larger than decoders take
   // How many bytes of the body hold every second value along all axes, every fourth, and so on;
   // empty if nobody knows.
   std::vector<size_t> levels{};
@@ -299,8 +300,16 @@ struct Pipeline {
  private:
   static constexpr size_t kSectionsBefore = 3;  // special values, side data, exact values
 
-  // No stage makes a chunk larger than this on purpose.
-  static size_t most_bytes(size_t size) { return 64 * (size + 1024); }
+  // What decoders take at most as content of a lossless stage, and as side data: twice the values
+  // and their codes, and something for tables. That is enough for any body without loss, huffman
+  // behind the mask: at most 3 + sizeof(T) bytes for a special value (Patches::most_bytes) and 12
+  // bits and a whole code for its token, together less than sizeof(T) + sizeof(Code) + 5. The other
+  // encoders take at most (bytes a code, c = sizeof(Code)): raw and pack c and fixed-huffman c + 2
+  // in any case, adaptive c + 2.5, rans c + 2, fixed 1.3 c, arithmetic and residual c + 2 but for
+  // codes that deceive every probability. What is larger nevertheless is kept without loss.
+  static size_t most_bytes(size_t size) {
+    return 2 * size * (sizeof(T) + sizeof(Code<T>)) + (size_t(1) << 16);
+  }
 
   // What the lossless stages packed, if there are any.
   Writer unpack(ByteView bytes, size_t size) const {
@@ -327,6 +336,7 @@ struct Pipeline {
     std::optional<ChunkReport> report = put(before, *codes);
     if (!report) return {};
     body.replace(start, kSectionsBefore, before.bytes());
+    report->fits &= lossless.empty() || body.size() - start <= most_bytes(size);
     if (lossless.empty() && preprocessors.empty())
       for (const size_t bytes : codes->marks()) report->levels.push_back(before.size() + bytes);
     if (!lossless.empty()) pack(std::move(packable), out);
@@ -352,7 +362,7 @@ struct Pipeline {
     put_packed(body, plain);
   }
   static Patches<T> read_patches(Reader& body, size_t size) {
-    const Writer plain = take_packed(body, 32 * (size + 64));
+    const Writer plain = take_packed(body, Patches<T>::most_bytes(size));
     if (plain.size() == 0) return {};
     Reader in(plain.bytes());
     auto patches = Patches<T>::read(in, size);
@@ -379,6 +389,7 @@ struct Pipeline {
       report.max_error = stated_error<T>(
           transform->forward(from, to, inner, special, codes, exact, side), inner.most);
       report.exact = exact.count();
+      report.fits &= side.size() <= most_bytes(size_t(from.shape.size()));
       put_packed(out, side);
       put_patches(out, exact);
     };

@@ -78,9 +78,16 @@ void check_order(const Recipe& recipe) {
                     std::string(kKindNames[int(before.kind)]) +
                     "); the order is preprocessors, predictor and quantizer, encoder, lossless");
   }
+  const auto has_more = [&](Kind kind, size_t most) {
+    return size_t(std::ranges::count(recipe.stages, kind, &StageCall::kind)) > most;
+  };
   for (const Kind kind : {Kind::predictor, Kind::quantizer, Kind::encoder})
-    if (std::ranges::count(recipe.stages, kind, &StageCall::kind) > 1)
+    if (has_more(kind, 1))
       fail_argument("a recipe has at most one " + std::string(kKindNames[int(kind)]));
+  if (has_more(Kind::preprocessor, kMostPreprocessors))
+    fail_argument("a recipe has at most " + std::to_string(kMostPreprocessors) + " preprocessors");
+  if (has_more(Kind::lossless, kMostLossless))
+    fail_argument("a recipe has at most " + std::to_string(kMostLossless) + " lossless stages");
 }
 
 }  // namespace
@@ -99,6 +106,8 @@ std::vector<StageInfo> all_stages() {
 Recipe parse_recipe(std::string_view text) {
   const DefaultFloatingPoint environment;
   if (text.empty()) fail_argument("the recipe is empty");
+  if (text.size() > kMostRecipeText)
+    fail_argument("a recipe has at most " + std::to_string(kMostRecipeText) + " characters");
   for (const NamedRecipe& named : kNamed)
     if (named.name == text) return parse_recipe(named.recipe);
   Recipe recipe;

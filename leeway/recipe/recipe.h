@@ -32,6 +32,11 @@ struct Recipe {
   std::vector<StageCall> stages;
 };
 
+// Time and memory for decoding grow with the number of stages: a recipe in a stream must not ask
+// for many.
+inline constexpr size_t kMostPreprocessors = 4, kMostLossless = 4;
+inline constexpr size_t kMostRecipeText = 1024;  // characters
+
 // Throws Error with what is wrong and what exists.
 LEEWAY_EXPORT Recipe parse_recipe(std::string_view text);
 LEEWAY_EXPORT std::string to_string(const Recipe& recipe);

@@ -55,5 +55,12 @@ TEST(Recipe, ErrorsSayWhatIsWrongAndWhatExists) {
   EXPECT_NE(complaint("").find("empty"), std::string::npos);
 }
 
+TEST(Recipe, HasFewStages) {
+  EXPECT_EQ(complaint("dft+dft+dft+dft+linear+zstd+zstd+zstd+zstd"), "");
+  EXPECT_EQ(complaint("dft+dft+dft+dft+dft+linear"), "a recipe has at most 4 preprocessors");
+  EXPECT_EQ(complaint("linear+zstd+lz4+zstd+lz4+store"), "a recipe has at most 4 lossless stages");
+  EXPECT_EQ(complaint(std::string(2000, '+')), "a recipe has at most 1024 characters");
+}
+
 }  // namespace
 }  // namespace leeway::test

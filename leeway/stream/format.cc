@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "leeway/core/environment.h"
 #include "leeway/core/hash.h"
@@ -141,9 +142,11 @@ void check(const Header& header) {
       fail_corrupt("impossible chunk shape");
   if (header.chunk.size() > kMaxChunkValues) fail_corrupt("chunks are too large");
   if (header.recipe.empty()) fail_corrupt("no recipe");
+  if (header.fills.size() > kMostFills) fail_corrupt("too many fill values");
   for (const RegionBound& region : header.regions)
     if (region.box.shape.rank() != header.shape.rank() || !contains(header.shape, region.box))
       fail_corrupt("a region outside the array");
+  if (regions_overlap_too_much(header)) fail_corrupt("the regions overlap too much");
 }
 
 }  // namespace
@@ -165,6 +168,36 @@ Box Header::chunk_box(u64 ordinal) const {
   }
   box.shape = Shape(std::span<const u64>(extents).first(shape.rank()));
   return box;
+}
+
+Box touched_chunks(const Header& header, const Box& box) {
+  Box touched;
+  std::array<u64, kMaxRank> counts{};
+  for (size_t axis = 0; axis < header.shape.rank(); ++axis) {
+    touched.first[axis] = box.first[axis] / header.chunk[axis];
+    if (box.shape.size() > 0)
+      counts[axis] =
+          (box.first[axis] + box.shape[axis] - 1) / header.chunk[axis] - touched.first[axis] + 1;
+  }
+  touched.shape = Shape(std::span<const u64>(counts).first(header.shape.rank()));
+  return touched;
+}
+
+bool regions_overlap_too_much(const Header& header) {
+  const double most = 0x1p24 + 64.0 * double(header.shape.size());
+  double values = 0;
+  for (const RegionBound& region : header.regions) values += double(region.box.shape.size());
+  return values > most;
+}
+
+std::vector<double> smallest_bounds(const Header& header) {
+  std::vector<double> bounds(size_t(header.grid().size()), std::numeric_limits<double>::infinity());
+  for (const RegionBound& region : header.regions)
+    for_each_chunk_of(header, region.box, [&](u64 ordinal) {
+      double& bound = bounds[size_t(ordinal)];
+      bound = std::min(bound, region.bound);
+    });
+  return bounds;
 }
 
 void write(const Header& header, Writer& out) {

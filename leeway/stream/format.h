@@ -18,6 +18,7 @@ namespace leeway {
 
 inline constexpr u16 kFormatVersion = 1;
 inline constexpr u64 kMaxChunkValues = u64(1) << 24;
+inline constexpr size_t kMostFills = 256;  // every value is compared with them
 
 // A part of the array where errors must be smaller. All of a chunk that it touches has its bound,
 // unless the recipe knows bounds value by value.
@@ -41,13 +42,28 @@ struct Header {
   Box chunk_box(u64 ordinal) const;
   // Whether frames have bounds of their own, instead of the absolute one.
   bool is_bound_by_chunk() const { return bound.is_by_chunk() || !regions.empty(); }
-  // The smallest bound of regions that touch a part of the array, if it is below `otherwise`.
-  double smallest_bound(const Box& part, double otherwise) const {
-    for (const RegionBound& region : regions)
-      if (overlap(part, region.box)) otherwise = std::min(otherwise, region.bound);
-    return otherwise;
-  }
 };
+
+// The chunks that a box of the array touches, as a box of the grid; none if the box is empty.
+LEEWAY_EXPORT Box touched_chunks(const Header& header, const Box& box);
+// Calls f(ordinal) for them, in ascending order.
+template <class F>
+void for_each_chunk_of(const Header& header, const Box& box, F&& f) {
+  const Box touched = touched_chunks(header, box);
+  const Shape grid = header.grid();
+  for_each_outer(touched.shape, 0, [&](const Index& index) {
+    u64 ordinal = 0;
+    for (size_t axis = 0; axis < grid.rank(); ++axis)
+      ordinal = ordinal * grid[axis] + touched.first[axis] + index[axis];
+    f(ordinal);
+  });
+}
+
+// Regions may overlap, but not so much that it takes long to look at all of them: together they
+// have at most 2^24 values and 64 times those of the array.
+LEEWAY_EXPORT bool regions_overlap_too_much(const Header& header);
+// By chunk, the smallest bound of the regions that touch it; infinity if there is none.
+LEEWAY_EXPORT std::vector<double> smallest_bounds(const Header& header);
 
 // Stands before the payload of a chunk.
 struct FrameHead {

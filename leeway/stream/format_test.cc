@@ -76,5 +76,25 @@ TEST(Format, TailComesBack) {
   EXPECT_THROW(read_tail(out.bytes(), 2), Error);
 }
 
+TEST(Format, SmallestBoundsOfChunksAreThoseOfTheRegionsThatTouchThem) {
+  Header header;
+  header.shape = {10, 23};
+  header.chunk = {4, 5};
+  header.regions = {{{{0, 0}, {1, 1}}, 0.5},
+                    {{{3, 4}, {2, 2}}, 0.25},
+                    {{{9, 22}, {1, 1}}, 0},
+                    {{{0, 7}, {10, 1}}, 0.125},
+                    {{{2, 2}, {0, 3}}, 0}};
+  const std::vector<double> bounds = smallest_bounds(header);
+  ASSERT_EQ(bounds.size(), 15u);
+  for (u64 i = 0; i < bounds.size(); ++i) {
+    double expected = std::numeric_limits<double>::infinity();
+    for (const RegionBound& region : header.regions)
+      if (region.box.shape.size() > 0 && overlap(header.chunk_box(i), region.box))
+        expected = std::min(expected, region.bound);
+    EXPECT_EQ(bounds[size_t(i)], expected) << i;
+  }
+}
+
 }  // namespace
 }  // namespace leeway::test
