@@ -2,8 +2,6 @@
 #include "leeway/chunk_memory.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <unordered_map>
 
 #include "leeway/core/hash.h"
@@ -14,10 +12,11 @@ namespace leeway {
 namespace {
 
 constexpr u64 kMostBytes = u64(64) << 20;  // of streams
-constexpr size_t kSlots = size_t(1) << 18;
-constexpr size_t kMostTraces = 256;
-// A stream that is forgotten makes its chunk one without loss: that must not happen by chance.
-constexpr u64 kForgottenTraces = 16;
+constexpr size_t kSlots = size_t(1) << 20;
+constexpr size_t kMostTraces = 1024;
+// A chunk that came from a forgotten stream is kept without loss. A few equal values do not prove
+// that it did: at least this part of them must be.
+constexpr u64 kForgottenPart = 16;
 
 // Places spread evenly over an array, whichever part of it one looks at: the fractions of multiples
 // of the golden ratio.
@@ -26,17 +25,11 @@ size_t place(size_t k, size_t size) {
   return std::min(size - 1, size_t(double(fraction >> 11) * 0x1p-53 * double(size)));
 }
 
-// A value by its number in row-major order, unless it is special: those come back anyway.
-std::optional<u64> bits_at(const View& array, size_t at, const Mask& mask) {
-  Index index{};
-  for (size_t axis = array.shape.rank(); axis-- > 0; at /= size_t(array.shape[axis]))
-    index[axis] = at % array.shape[axis];
-  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) -> std::optional<u64> {
-    T value;
-    std::memcpy(&value, array.at(index), sizeof value);
-    if (mask.is_special(value)) return std::nullopt;
-    return u64(bits_of(value));
-  });
+// Three numbers as one. Whoever finds the same one compares the values themselves.
+u64 mixed(u64 a, u64 b, u64 c) {
+  u64 sum = (a ^ b * 0x9e3779b97f4a7c15u) + c;
+  sum = (sum ^ sum >> 29) * 0xbf58476d1ce4e5b9u;
+  return (sum ^ sum >> 32) * 0x94d049bb133111ebu;
 }
 
 // Whether a stream of the array may keep frames of the earlier one.
@@ -63,18 +56,27 @@ ChunkMemory::Traces ChunkMemory::traces_of(const View& array, const Bound& bound
     kind.put(limit.kind);
     kind.put(limit.value);
   }
-  std::array<u64, 3> trace = {hash_of(kind.bytes())};
+  const u64 seed = hash_of(kind.bytes());
   const auto size = size_t(array.shape.size());
   const size_t count = std::min(size, kMostTraces);
+  std::vector<std::byte> gathered;
+  const std::byte* values = array.data;
+  if (!is_contiguous(array)) {
+    gathered.resize(size * size_of(array.dtype));
+    gather(array, gathered.data());
+    values = gathered.data();
+  }
   Traces traces;
   traces.reserve(count);
-  for (size_t k = 0; k < count; ++k) {
-    const size_t at = count == size ? k : place(k, size);
-    if (const auto bits = bits_at(array, at, mask)) {
-      trace = {trace[0], at, *bits};
-      traces.push_back(hash_of(bytes_of(std::span<const u64>(trace))));
+  visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
+    for (size_t k = 0; k < count; ++k) {
+      const size_t at = count == size ? k : place(k, size);
+      T value;
+      std::memcpy(&value, values + at * sizeof value, sizeof value);
+      // Special values come back whatever happens.
+      if (!mask.is_special(value)) traces.push_back(mixed(seed, at, u64(bits_of(value))));
     }
-  }
+  });
   return traces;
 }
 
@@ -92,7 +94,7 @@ void ChunkMemory::keep(ByteView stream, const Traces& traces) {
 }
 
 // The stream that most of the traces lead to.
-ChunkMemory::Trail ChunkMemory::find(const Traces& traces, DType dtype) {
+ChunkMemory::Trail ChunkMemory::find(const Traces& traces) {
   const std::lock_guard lock(mutex_);
   if (slots_.empty()) return {};
   std::unordered_map<u64, u64> votes;
@@ -101,13 +103,10 @@ ChunkMemory::Trail ChunkMemory::find(const Traces& traces, DType dtype) {
       ++votes[slot.number];
   const auto most =
       std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
-  // Integers are the same by chance.
-  const bool is_coarse = visit_dtype(
-      dtype, []<class T>(std::type_identity<T>) { return !std::is_floating_point_v<T>; });
-  if (most == votes.end() || (is_coarse && most->second < traces.size() / 16)) return {};
+  if (most == votes.end()) return {};
   const auto stream = streams_.find(most->first);
   if (stream != streams_.end()) return {stream->second, true};
-  return {{}, most->second >= kForgottenTraces};
+  return {{}, most->second >= traces.size() / kForgottenPart};
 }
 
 void ChunkMemory::remember(ByteView stream, const View& decoded) {
@@ -121,7 +120,7 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
                                           std::span<u8> memory) {
   const auto compress_plainly = [&] { return leeway::compress_into(array, options, memory); };
   if (options.bound.has(BoundKind::lossless)) return compress_plainly();
-  const Trail trail = find(traces_of(array, options.bound, {}), array.dtype);
+  const Trail trail = find(traces_of(array, options.bound, {}));
   if (!trail.is_known) return compress_plainly();
   CompressOptions again = options;
   if (trail.stream.empty() || !options.bound.is_lasting()) {

@@ -43,7 +43,7 @@ class LEEWAY_EXPORT ChunkMemory {
 
   static Traces traces_of(const View& array, const Bound& bound, const Mask& mask);
   void keep(ByteView stream, const Traces& traces);
-  Trail find(const Traces& traces, DType dtype);
+  Trail find(const Traces& traces);
 
   struct Slot {
     u64 trace = 0, number = 0;

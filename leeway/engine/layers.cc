@@ -397,22 +397,10 @@ FrameHead rewrite_chunk(const ChunkCodec& codec, const Mask& mask, const OldChun
 }
 
 std::vector<u8> changed_values(const OldChunk& before, const View& now) {
-  constexpr size_t kRun = 8;
-  const size_t size = size_t(now.shape.size()), bytes = size_of(now.dtype);
-  std::vector<u8> changed(size);
-  size_t same = 0;
-  for (size_t i = 0; i < size; ++i) {
+  const size_t bytes = size_of(now.dtype);
+  std::vector<u8> changed(size_t(now.shape.size()));
+  for (size_t i = 0; i < changed.size(); ++i)
     changed[i] = std::memcmp(before.data() + i * bytes, now.data + i * bytes, bytes) != 0;
-    same += !changed[i];
-  }
-  const bool is_coarse = visit_dtype(
-      now.dtype, []<class T>(std::type_identity<T>) { return !std::is_floating_point_v<T>; });
-  if (!is_coarse || 2 * same >= size) return changed;
-  for (auto first = changed.begin(); first != changed.end();) {
-    const auto run = std::find_if(first, changed.end(), [&](u8 c) { return c != *first; });
-    if (!*first && size_t(run - first) < kRun) std::fill(first, run, u8(1));
-    first = run;
-  }
   return changed;
 }
 

@@ -35,8 +35,7 @@ struct OldChunk {
 FrameHead rewrite_chunk(const ChunkCodec& codec, const Mask& mask, const OldChunk& before,
                         const View& now, std::span<const u8> changed, Writer& out);
 
-// Which values are not those that a chunk decodes to. Where most values of an integer type are new,
-// some are the old ones by chance: only runs of them count as unchanged.
+// Which values do not have the bits that a chunk decodes to.
 std::vector<u8> changed_values(const OldChunk& before, const View& now);
 
 }  // namespace leeway
