@@ -53,10 +53,15 @@ ByteView FileSource::get(u64 offset, u64 count, Bytes& storage) const {
 
 FileStore::FileStore(const std::string& path) : file_(open_regular(path, O_RDWR, size_)) {
   // Some file systems have no locks; there the caller must see to it.
-  if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  const bool is_locked = ::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  // Before the lock was ours, somebody may have written more, or given the name to another file.
+  struct stat status {}, named {};
+  if (is_locked || ::fstat(file_, &status) != 0 || ::stat(path.c_str(), &named) != 0 ||
+      status.st_dev != named.st_dev || status.st_ino != named.st_ino) {
     ::close(file_);
     throw Error(Errc::io, "'" + path + "' is being written by somebody else");
   }
+  size_ = u64(status.st_size);
 }
 FileStore::~FileStore() { ::close(file_); }
 ByteView FileStore::get(u64 offset, u64 count, Bytes& storage) const {
