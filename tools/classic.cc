@@ -64,7 +64,7 @@ u64 bytes_of(int file, int variable, u64 most) {
   return is_empty ? 0 : is_more ? most + 1 : bytes;
 }
 
-// netCDF makes up zeros for values that are behind the end of a file: a small one could claim to
+// netCDF makes up zeros for values beyond the end of a file: a small one could claim to
 // hold more than any disk.
 void check_length(int file, const std::string& path,
                   const std::vector<std::pair<int, int>>& pairs) {

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -161,6 +162,17 @@ u64 parse_bytes(const std::string& text) {
   if (error != std::errc() || !known || !(value >= 1 && value < 1e18))
     fail_argument("'" + text + "' is not an amount of memory; write it like 512M");
   return u64(value);
+}
+
+std::string rounding_complaint(const std::string& text) {
+  const auto is_rounded = [&]<class T>(T value) {
+    const char* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    return read.ec == std::errc() && read.ptr == end &&
+           static_cast<long double>(value) != static_cast<long double>(double(value));
+  };
+  if (!is_rounded(i64(0)) && !is_rounded(u64(0))) return "";
+  return text + " is no double and would be rounded; Python's leeway.compress takes it as fill=";
 }
 
 unsigned available_cores() {

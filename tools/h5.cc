@@ -141,7 +141,7 @@ struct Pipeline {
 };
 
 // Refuses chunks that were stored without any filter and are shorter than a chunk: HDF5 would read
-// on behind them.
+// on after their end.
 void check_unfiltered_chunks(hid_t dataset, const std::string& name, const Box& part) {
   const Pipeline pipeline(dataset);
   const Handle type(H5Dget_type(dataset), H5Tclose);
@@ -176,16 +176,17 @@ Handle make_attribute(hid_t object, const std::string& name, hid_t type) {
 }
 
 // The numbers of an attribute; nothing if it is missing or not a number.
-std::vector<double> numbers_of(hid_t object, const char* name) {
+template <class T = double>
+std::vector<T> numbers_of(hid_t object, const char* name, hid_t memory = H5T_NATIVE_DOUBLE) {
   if (H5Aexists(object, name) <= 0) return {};
   const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
   const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
   const H5T_class_t kind = H5Tget_class(type);
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   if ((kind != H5T_FLOAT && kind != H5T_INTEGER) || count < 1 || count > 64) return {};
-  std::vector<double> numbers;
+  std::vector<T> numbers;
   numbers.resize(size_t(count));
-  if (H5Aread(attribute, H5T_NATIVE_DOUBLE, numbers.data()) < 0) return {};
+  if (H5Aread(attribute, memory, numbers.data()) < 0) return {};
   return numbers;
 }
 
@@ -277,14 +278,23 @@ bool Variable::is_bare_dimension() const {
              "This is a netCDF dimension but not a netCDF variable");
 }
 
-std::vector<double> Variable::fills() const {
-  std::vector<double> fills = numbers_of(dataset_, "_FillValue");
-  for (const double value : numbers_of(dataset_, "missing_value")) fills.push_back(value);
-  const auto impossible = [&](double fill) {
-    return std::isnan(fill) || (!is_floating() && fill != std::floor(fill));
-  };
-  std::erase_if(fills, impossible);  // NaN is kept anyway
-  return fills;
+void Variable::declare_fills(CompressOptions& options) const {
+  for (const char* name : {"_FillValue", "missing_value"}) {
+    const std::vector<double> numbers = numbers_of(dataset_, name);
+    visit_dtype(dtype_, [&]<class T>(std::type_identity<T>) {
+      if constexpr (std::is_integral_v<T>) {
+        // Not every integer of 64 bits is a double. One that the type does not have comes out as
+        // another number.
+        const std::vector<T> integers = numbers_of<T>(dataset_, name, memory_type(dtype_));
+        for (size_t i = 0; i < std::min(numbers.size(), integers.size()); ++i)
+          if (double(integers[i]) == numbers[i]) options.fill_bits.push_back(bits_of(integers[i]));
+      } else {
+        for (const double number : numbers)
+          if (!std::isnan(number)) options.fills.push_back(number);  // NaN is kept anyway
+      }
+    });
+  }
+  if (const auto bits = fill_bits()) options.fill_bits.push_back(*bits);
 }
 
 std::optional<u64> Variable::fill_bits() const {
@@ -300,8 +310,7 @@ std::optional<u64> Variable::fill_bits() const {
 std::vector<u64> Variable::fill_patterns(const View& values) const {
   CompressOptions options;
   options.detect_fills = false;
-  options.fills = fills();
-  if (const auto bits = fill_bits()) options.fill_bits = {*bits};
+  declare_fills(options);
   const std::optional<ValidRange> range = value_range(values, options);
   return range ? range->fills : std::vector<u64>();
 }
@@ -431,11 +440,15 @@ std::string File::list() const {
   return known.empty() ? "none" : known;
 }
 
+bool File::has(const std::string& name) const {
+  const bool is_there = H5Lexists(file_, name.c_str(), H5P_DEFAULT) > 0;
+  H5Eclear2(H5E_DEFAULT);
+  return is_there;
+}
+
 Variable File::variable(const std::string& name) const {
-  if (H5Lexists(file_, name.c_str(), H5P_DEFAULT) <= 0) {
-    H5Eclear2(H5E_DEFAULT);
+  if (!has(name))
     fail_argument("'" + path_ + "' has no variable '" + name + "'; there are " + list());
-  }
   return Variable(file_, name);
 }
 

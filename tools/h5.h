@@ -49,7 +49,7 @@ std::string text_of(hid_t object, const char* name);
 
 // Whether the file begins as an HDF5 or classic netCDF file does.
 bool is_container(const std::string& path);
-// "file.nc:t,u": the path before the last colon that follows an existing file, and the names behind
+// "file.nc:t,u": the path before the last colon that follows an existing file, and the names after
 // it.
 struct Address {
   std::string path;
@@ -74,8 +74,8 @@ class Variable {
   bool is_floating() const;
   bool is_scale() const;           // a coordinate
   bool is_bare_dimension() const;  // of netCDF, without values
-  // Attributes _FillValue and missing_value.
-  std::vector<double> fills() const;
+  // Adds what the attributes _FillValue and missing_value, and the dataset itself, declare.
+  void declare_fills(CompressOptions& options) const;
   // The fill value of the dataset, if it was given one, as bits.
   std::optional<u64> fill_bits() const;
   // All of them as bits; `values` are some of this variable's.
@@ -107,7 +107,7 @@ class Variable {
 };
 
 // The parameters of leeway's filter, if a dataset has it. Throws if they do not fit the chunks of
-// the dataset: HDF5 believes a filter and would read on behind what it has decoded.
+// the dataset: HDF5 believes a filter and would read on after the end of what it has decoded.
 std::optional<hdf5::Parameters> filter_of(hid_t dataset, const std::string& name);
 
 // The path of a file in a folder of its own. Both are removed at the end of its life.
@@ -129,6 +129,7 @@ class File {
   // A classic netCDF file is copied, with these variables or all of them, into a temporary file.
   explicit File(const std::string& path, const std::vector<std::string>& names = {});
   hid_t id() const { return file_; }
+  bool has(const std::string& name) const;
   Variable variable(const std::string& name) const;  // says which ones there are if there is none
   std::string list() const;                          // their names, for messages
   // The paths of all datasets of integers or floating-point numbers, with at least one axis.

@@ -21,9 +21,14 @@ bool names_variables(std::string_view attribute) {
 
 std::map<std::string, std::string> attributes_of(hid_t object) {
   std::map<std::string, std::string> attributes;
+  // Called by HDF5, through which nothing may be thrown.
   const auto add = [](hid_t owner, const char* name, const H5A_info_t*, void* to) -> herr_t {
-    (*static_cast<std::map<std::string, std::string>*>(to))[name] = text_of(owner, name);
-    return 0;
+    try {
+      (*static_cast<std::map<std::string, std::string>*>(to))[name] = text_of(owner, name);
+      return 0;
+    } catch (const std::exception&) {
+      return -1;
+    }
   };
   checked(H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add, &attributes),
           "cannot list attributes");

@@ -111,6 +111,6 @@ int main(int argc, char** argv) {
     complain(std::string("cannot write to standard output: ") + std::strerror(errno));
     code = kFailed;
   }
-  // HDF5 1.10 may crash while it tidies up behind a file that it could not write.
+  // HDF5 1.10 may crash while it tidies up after a file that it could not write.
   if (code != kFine) std::_Exit(code);
 }

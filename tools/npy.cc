@@ -18,7 +18,7 @@ class Literals {
  public:
   explicit Literals(std::string_view text) : rest_(text) {}
 
-  // Whether this comes next; it is then behind us.
+  // Whether this comes next; if so, reads past it.
   bool take(std::string_view token) {
     skip_spaces();
     if (!rest_.starts_with(token)) return false;
@@ -47,7 +47,7 @@ class Literals {
     while (!take(")")) {
       numbers.push_back(number());
       if (take(",")) continue;
-      expect(")", "behind the extents");
+      expect(")", "after the extents");
       if (numbers.size() == 1) refuse("the shape is a number, not a list of extents");
       break;
     }
@@ -109,7 +109,7 @@ void parse_dictionary(std::string_view text, const std::optional<DType>& wanted,
   in.expect("{", "at the beginning");
   while (!in.take("}")) {
     const std::string key = in.string("a key");
-    in.expect(":", "behind a key");
+    in.expect(":", "after a key");
     if (key == "descr") {
       if (in.take("["))
         throw Error(Errc::unsupported,
@@ -126,7 +126,7 @@ void parse_dictionary(std::string_view text, const std::optional<DType>& wanted,
     in.expect("}", "at the end");
     break;
   }
-  if (!in.done()) refuse("something stands behind the dictionary");
+  if (!in.done()) refuse("something follows the dictionary");
   if (!descr || !order || !shape) refuse("descr, fortran_order or shape is missing");
   set_type(*descr, wanted, header);
   header.fortran_order = *order;

@@ -45,7 +45,7 @@ class OutputFile {
   [[noreturn]] void fail() const;
 
   std::string path_;    // as it was given
-  std::string target_;  // behind all symbolic links
+  std::string target_;  // after all symbolic links
   std::string temporary_;
   bool force_, is_regular_ = false;
   std::optional<struct stat> replaced_;

@@ -18,7 +18,7 @@ void prepare_process();
 void restore_signals();
 
 // A file, or an empty folder, that is removed if a signal ends the process during the life of this
-// object. What is in a folder is noted behind it and goes first.
+// object. What is in a folder is noted after it and goes first.
 class Unfinished {
  public:
   // `make` returns the path of what it has made; no signal comes between.

@@ -56,8 +56,7 @@ CompressOptions options_for(const Variable& variable, CompressOptions options, c
     options.bound.add(limit.kind, limit.kind == BoundKind::abs || limit.kind == BoundKind::l2
                                       ? limit.value / variable.unit()
                                       : limit.value);
-  for (const double fill : variable.fills()) options.fills.push_back(fill);
-  if (const auto bits = variable.fill_bits()) options.fill_bits.push_back(*bits);
+  variable.declare_fills(options);
   return options;
 }
 
@@ -280,7 +279,14 @@ std::vector<double> fills_of(const Task& task) {
   for (const u64 bits : task.options.fill_bits)
     if (bits != task.variable.fill_bits())
       fills.push_back(visit_dtype(task.variable.dtype(), [&]<class T>(std::type_identity<T>) {
-        return double(std::bit_cast<T>(Bits<T>(bits)));
+        const T value = std::bit_cast<T>(Bits<T>(bits));
+        if constexpr (std::is_integral_v<T>)
+          if (static_cast<long double>(value) != static_cast<long double>(double(value)))
+            fail_argument(fmt::format(
+                "'{}': the filter takes fill values as doubles, and {} is none; write a stream "
+                "(-o OUT.lwy), or make it the fill value of the dataset itself",
+                task.variable.name(), value));
+        return double(value);
       }));
   std::ranges::sort(fills);
   fills.erase(std::ranges::unique(fills).begin(), fills.end());
@@ -377,6 +383,9 @@ void CompressVariables::run() const {
     for (const std::string& text : own_bounds) needed.push_back(parse_own_bound(text).name);
   if (std::ranges::any_of(needed, is_pattern)) needed.clear();
   const h5::File file(input.path, needed);
+  for (const std::string& name : excluded)
+    if (input.names.empty() && !is_pattern(name) && !file.has(name))
+      fail_argument("'" + input.path + "' has no variable '" + name + "' to be left out");
   Candidates candidates(file, excluded);
   std::vector<Task> tasks = tasks_of(file, *this, candidates);
   // Who names the variables need not be told about others.
@@ -457,9 +466,10 @@ void VerifyVariables::run() const {
                     {"max_error", max_error * variable.unit()},
                     {"special_mismatches", mismatches}});
     if (!json && (!quiet || !holds))
-      fmt::print(holds ? stdout : stderr, "{}{}: largest error {:.9g} within {:.9g}\n",
+      fmt::print(holds ? stdout : stderr, "{}{}: largest error {:.9g}, bound {:.9g}{}\n",
                  holds ? "" : "leeway: NOT verified: ", printable(name),
-                 max_error * variable.unit(), stored.abs_bound * variable.unit());
+                 max_error * variable.unit(), stored.abs_bound * variable.unit(),
+                 mismatches == 0 ? "" : fmt::format(", {} special values differ", mismatches));
   }
   if (list.empty())
     fail_argument("'" + input.path + "' holds no variable that leeway has compressed");

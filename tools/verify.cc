@@ -224,11 +224,9 @@ struct Verify {
                                      {"lost", points->lost},
                                      {"gained", points->gained}};
       result["complaints"] = finding.complaints;
-      fmt::print("{}\n", result.dump(2));
-      return;
+      return cli::print(result);
     }
-    for (const std::string& complaint : finding.complaints)
-      fmt::print(stderr, "leeway: {}\n", complaint);
+    for (const std::string& complaint : finding.complaints) complain(complaint);
     if (!finding.complaints.empty() || work.quiet) return;
     fmt::print("verified{}: largest error {} within {} ({})\n",
                original.empty() ? ", all checksums match" : " against the original",

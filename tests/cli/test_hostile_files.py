@@ -58,7 +58,7 @@ EVERY_USE = [["verify", "evil.h5"], ["inspect", "evil.h5"], ["decompress", "evil
 
 @pytest.mark.parametrize("use", EVERY_USE, ids=" ".join)
 def test_a_filter_set_up_for_a_smaller_chunk(leeway, use):
-    """HDF5 would read 64 MB behind the four bytes that the filter returns."""
+    """HDF5 would read 64 MB from where the filter has returned four bytes."""
     write_file(leeway, stream_of(leeway, np.ones((1, 1), "f4")), (4000, 4000), stored_words(F32, (1, 1)))
     assert "another type or shape" in leeway.fails(1, *use)
 

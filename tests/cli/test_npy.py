@@ -65,7 +65,7 @@ def test_every_version(leeway):
     (GOOD.replace("}", "'more': 'x', }"), "no key 'more'"),
     ("{'descr': '<f4', 'fortran_order': False, 'x': \"'shape': (2, 3)\"}", "no key 'x'"),
     ("{'descr': \"'shape': (6,)\", 'fortran_order': False, 'shape': (2, 3)}", "byte order"),
-    (GOOD + "{}", "behind the dictionary"),
+    (GOOD + "{}", "follows the dictionary"),
     (GOOD[1:], "'{' is missing"),
     (GOOD[:-1], "is not a text"),
     ("", "'{' is missing"),

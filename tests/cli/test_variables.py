@@ -175,6 +175,29 @@ def test_missing_value_alone(leeway, fill):
         assert all(entry["verified"] for entry in leeway.json("verify", "out.nc", "--against", "in.nc"))
 
 
+def test_integers_that_no_double_holds_as_missing_values(leeway):
+    """Such as netCDF's own for 64-bit integers, -9223372036854775806."""
+    missing = 2**60 + 1
+    field = np.arange(2**60 + 1000, 2**60 + 11_000)
+    field[::7] = missing
+    with h5py.File(leeway.folder / "in.h5", "w") as file:
+        file["t"] = field
+        file["t"].attrs["missing_value"] = np.int64(missing)
+    leeway("compress", "in.h5:t", "--abs", "30", "-o", "t.lwy")
+    leeway("decompress", "t.lwy", "-o", "t.npy")
+    decoded = np.load(leeway.folder / "t.npy")
+    assert (decoded[::7] == missing).all() and 0 < np.abs(decoded - field).max() <= 30
+    # The filter knows the fill value of a dataset by its bits, others as doubles.
+    assert "is none" in leeway.fails(2, "compress", "in.h5:t", "--abs", "30", "-o", "out.h5")
+    with h5py.File(leeway.folder / "own.h5", "w") as file:
+        file.create_dataset("t", data=field, fillvalue=missing).attrs["missing_value"] = np.int64(missing)
+    leeway("compress", "own.h5:t", "--abs", "30", "-o", "out.h5")
+    leeway("decompress", "out.h5:t", "-o", "back.npy")
+    assert np.array_equal(np.load(leeway.folder / "back.npy")[::7], field[::7])
+    # Nor is one that is given rounded.
+    assert "is no double" in leeway.fails(2, "compress", "t.npy", "--abs", "30", "--fill", missing, "-o", "a.lwy")
+
+
 def test_a_bound_that_leaves_nothing(leeway):
     """Precipitation under a bound for temperature: zeros everywhere, if nobody asks."""
     with netCDF4.Dataset(leeway.folder / "in.nc", "w") as file:
@@ -305,6 +328,7 @@ def test_complaints(leeway, netcdf):
     assert "several variables" in leeway.fails(2, "compress", netcdf, "--abs", "1", "-o", "out.lwy")
     assert "name one variable" in leeway.fails(2, "bench", netcdf, "--abs", "1")
     assert "where to?" in leeway.fails(2, "decompress", netcdf)
+    assert "no variable 'nosuch'" in leeway.fails(2, "compress", netcdf, "--abs", "1", "--exclude", "nosuch", "-o", "out.nc")
     assert "another rank" in leeway.fails(2, "compress", netcdf + ":t", "--abs", "1", "--chunk", "8x8", "-o", "out.nc")
     (leeway.folder / "bad.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
     assert "cannot open" in leeway.fails(1, "inspect", "bad.h5")
