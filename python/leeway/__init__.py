@@ -65,9 +65,15 @@ def _as_array(array: Any) -> tuple[Any, str]:
     return array, ""
 
 
+def _numbers(fill: Any) -> list[int | float]:
+    """Fill values as Python's numbers, one by one: integers that no double holds stay what they are."""
+    fills = [fill] if np.isscalar(fill) or isinstance(fill, np.ndarray) and fill.ndim == 0 else list(fill)
+    return [value.item() if isinstance(value, (np.generic, np.ndarray)) else value for value in fills]
+
+
 def _fill_values(array: Any, fill: float | Iterable[float]) -> list[float]:
-    """The fill values that are given, and the one that stands under the mask of an array."""
-    fills = [fill] if np.isscalar(fill) else list(fill)
+    """The fill values that are given, and the one that replaces the masked values of an array."""
+    fills = _numbers(fill)
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         fills.append(array.fill_value.item())
     return fills
@@ -78,9 +84,8 @@ def _split_fills(values: np.ndarray, as_type: str, fills: Sequence[float]) -> tu
     if as_type or values.dtype.kind == "f":
         return [float(value) for value in fills], []
     limits = np.iinfo(values.dtype)
-    whole = [int(value) for value in fills if isinstance(value, (int, np.integer)) and limits.min <= value <= limits.max]
-    others = [float(value) for value in fills if not (isinstance(value, (int, np.integer)) and limits.min <= value <= limits.max)]
-    return others, [value & (2**limits.bits - 1) for value in whole]
+    whole = [value for value in fills if isinstance(value, int) and limits.min <= value <= limits.max]
+    return [float(value) for value in fills if value not in whole], [value & (2**limits.bits - 1) for value in whole]
 
 
 class _Range(NamedTuple):

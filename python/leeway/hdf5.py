@@ -24,7 +24,7 @@ FILTER_ID = 47310
 MAX_WORDS = 20
 # Bytes of the types that the filter knows, by the number that it stores: f32 f64 f16 bf16, i8 to i64, u8 to u64.
 _WIDTHS = dict(enumerate((4, 8, 2, 2, 1, 2, 4, 8, 1, 2, 4, 8), start=1))
-CHECKSUM_BYTES = 4  #: that fletcher32 puts behind a chunk
+CHECKSUM_BYTES = 4  #: that fletcher32 puts after a chunk
 PLUGIN_FOLDER = pathlib.Path(__file__).with_name("plugins")
 
 
@@ -59,7 +59,10 @@ def parameters(
         abs = float(rel) * float(range)
     if abs is not None and not (np.isfinite(abs) and abs > 0):
         raise ValueError(f"a bound must be a positive number, not {abs}")
-    fills = [fill] if np.isscalar(fill) else list(fill)
+    fills = leeway._numbers(fill)
+    for value in fills:
+        if float(value) != value and value == value:
+            raise ValueError(f"the filter takes fill values as doubles, and {value} is none; give it as the fillvalue of the dataset")
     if recipe == "balanced" and not fills:
         return (3,) if lossless else (1, *struct.unpack("<2I", struct.pack("<d", abs)))
     text = "lossless" if lossless else f"abs={float(abs)!r}"
@@ -100,7 +103,7 @@ def filter_for(array: Any, *, rel: float, fill: float | Iterable[float] = (), **
 
 def check(dataset: h5py.Dataset) -> None:
     """Raises ValueError if what is stored with a dataset of this filter does not fit its chunks. HDF5 believes what a
-    filter returns and would read on behind it: to be called for files of strangers, before their values are read."""
+    filter returns and would read on after its end: to be called for files of strangers, before their values are read."""
     properties = dataset.id.get_create_plist()
     filters = [properties.get_filter(i) for i in range(properties.get_nfilters())]
     ids = [filter_id for filter_id, *_ in filters]
@@ -112,7 +115,7 @@ def check(dataset: h5py.Dataset) -> None:
     while len(chunk) > 8:
         chunk[:2] = [chunk[0] * chunk[1]]  # as the filter joins axes
     width = dataset.id.get_type().get_size()
-    here = 3 if words[:1] and words[0] & 0xFF == 1 else 1  # behind mode and bound
+    here = 3 if words[:1] and words[0] & 0xFF == 1 else 1  # after mode and bound
     kind = words[here] if len(words) > here and words[0] >> 8 else 0
     fits = (list(words[here + 1:here + 1 + (kind >> 8 & 0xFF)]) == chunk and _WIDTHS.get(kind & 0xFF) == width
             and all(filter_id == h5py.h5z.FILTER_SHUFFLE for filter_id in ids[:at]))

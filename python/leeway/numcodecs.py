@@ -39,7 +39,7 @@ class Leeway(Codec):
         self.abs = None if abs is None else float(abs)
         self.lossless = bool(lossless)
         self.recipe = recipe
-        self.fill = None if fill is None else [float(value) for value in np.atleast_1d(fill)]
+        self.fill = None if fill is None else leeway._numbers(fill)
         self.threads = int(threads)
         leeway.compress(np.zeros(1, "f4"), **self._options())  # complains at once, not at the first chunk
 

@@ -102,6 +102,13 @@ def _chunks_of(variable: Any) -> tuple[int, ...]:
     return tuple(extents)
 
 
+def _excluded(ds: Any, patterns: list[str]) -> dict[str, str]:
+    unknown = [name for name in patterns if name not in ds.variables and not any(c in name for c in "*?[")]
+    if unknown:
+        raise KeyError(f"the dataset has no variable {', '.join(map(repr, unknown))}")
+    return {name: "it is excluded" for name in ds.variables if any(fnmatch.fnmatchcase(str(name), pattern) for pattern in patterns)}
+
+
 def _chosen(ds: Any, left_alone: Mapping[str, str], *bounds: Any) -> list[str]:
     named = {name for given in bounds if isinstance(given, Mapping) for name in given}
     unknown = named - set(ds.variables)
@@ -126,7 +133,7 @@ def _cost_of_packing(name: str, variable: Any, stored: Any) -> tuple[float, floa
         return 0.0, 0.0
     read = decode_cf_variable(name, stored, decode_times=False)
     error = np.abs(read.astype("f8") - variable.astype("f8"))
-    worst = float(error.where(np.isfinite(error), 0).max())
+    worst = float(error.where(~np.isnan(error), 0).max())  # infinite where a value is too large for the smaller type
     if not packed:
         return worst, 0.0
     largest = float(np.abs(read.where(np.isfinite(read), 0)).max())
@@ -174,7 +181,7 @@ def encoding(
     rel: Bounds = None,
     lossless: bool | list[str] = False,
     recipe: str | Mapping[str, str] = "balanced",
-    exclude: Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
     to: str = "netcdf",
     zarr_format: int = 3,
 ) -> Encoding:
@@ -197,8 +204,7 @@ def encoding(
         raise ValueError(f"to='netcdf' or to='zarr', not {to!r}")
     if not hasattr(ds, "data_vars") or not hasattr(ds, "assign"):
         raise TypeError(f"a Dataset is needed, not {type(ds).__name__}; array.to_dataset(name='t') makes one of an array")
-    excluded = {name: "it is excluded" for name in ds.variables for pattern in exclude if fnmatch.fnmatchcase(str(name), pattern)}
-    left_alone = _cf.descriptions(ds) | excluded
+    left_alone = _cf.descriptions(ds) | _excluded(ds, [exclude] if isinstance(exclude, str) else list(exclude))
     exact = dict.fromkeys(lossless, True) if isinstance(lossless, (list, tuple)) else lossless
     names = _chosen(ds, left_alone, abs, rel, exact)
     if not names:

@@ -21,7 +21,7 @@ from leeway import _native
 
 NAME = "leeway"
 
-#: Chunks of an array of up to so many bytes are always fetched as a whole: one request costs less than the bytes it saves.
+#: Chunks of up to this many bytes, decoded, are always fetched as a whole: further requests would cost more than they save.
 WHOLE_BYTES = 4 << 20
 #: What is fetched of larger ones to learn where their parts are.
 FIRST_BYTES, LAST_BYTES = 4 << 10, 16 << 10
@@ -46,7 +46,7 @@ class LeewayCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
 
     def __post_init__(self) -> None:
         if self.fill is not None:
-            object.__setattr__(self, "fill", tuple(value.item() for value in np.atleast_1d(self.fill)))
+            object.__setattr__(self, "fill", tuple(leeway._numbers(self.fill)))
         leeway.compress(np.zeros(1, "f4"), **self._options())  # complains at once, not at the first chunk
 
     def _options(self) -> dict[str, Any]:
@@ -71,6 +71,7 @@ class LeewayCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         if native.kind not in "fiu" or native.itemsize > 8:
             raise ValueError(f"leeway compresses integers and floating-point numbers of up to 64 bits, not {native}; "
                              "leave the serializer of this array as it is")
+        leeway.compress(np.zeros(1, native), **self._options())  # a recipe may be for other types
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
         raise NotImplementedError("the size depends on the values")
@@ -201,8 +202,10 @@ async def _fetch_part(byte_getter: Any, prototype: Any, part: _Part) -> Any:
     pieces.add(size - len(last), last.to_bytes())
     stream = _native.Stream(size, pieces.read)
     wanted = _joined(stream.ranges(part.first, part.extents))
-    for (offset, _), piece in zip(wanted, await asyncio.gather(
-            *(byte_getter.get(prototype, RangeByteRequest(offset, offset + count)) for offset, count in wanted))):
+    found = await asyncio.gather(*(byte_getter.get(prototype, RangeByteRequest(offset, offset + count)) for offset, count in wanted))
+    for (offset, _), piece in zip(wanted, found):
+        if piece is None:  # somebody has just removed the chunk
+            return None
         pieces.add(offset, piece.to_bytes())
     return stream
 

@@ -148,6 +148,7 @@ def test_a_lone_zero_is_lossless(clean):
     ("**leeway.hdf5.filter(abs=-1)", "positive"),
     ("**leeway.hdf5.filter(abs=1e-3, recipe='nosuch')", "nosuch"),
     ("**leeway.hdf5.filter(abs=1e-3, recipe='x' * 100)", "too long"),
+    ("**leeway.hdf5.filter(abs=1e-3, fill=-9223372036854775806)", "fillvalue of the dataset"),
     ("compression=47310", "the filter needs a bound"),
     ("compression=47310, compression_opts=(1, 0, 0)", "leeway: "),
     ("compression=47310, compression_opts=(7,)", "mode 7"),

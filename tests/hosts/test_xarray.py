@@ -269,3 +269,16 @@ def test_complaints(python):
     assert "no variable is chosen" in python(MAKE + """
     leeway.xarray.encoding(make())
     """, fails=True)
+    assert "no variable 'nosuch'" in python(MAKE + """
+    assert set(leeway.xarray.encoding(make(), abs=1e-5, exclude="t*")) == {"q"}
+    assert set(leeway.xarray.encoding(make(), abs=1e-5, exclude=iter(["z*", "q"]))) == {"t"}
+    leeway.xarray.encoding(make(), abs=1e-5, exclude=["nosuch"])
+    """, fails=True)
+
+
+def test_values_too_large_for_the_type_they_are_written_as(python):
+    said = python(MAKE + """
+    ds = xr.Dataset({"t": ("x", np.array([0.5, 1e300, 0.25]), {}, {"dtype": "f4"})})
+    leeway.xarray.encoding(ds, abs=1e-3)
+    """, fails=True)
+    assert "alone costs inf" in said

@@ -209,9 +209,26 @@ def test_numcodecs_takes_any_buffer(python):
         """)
 
 
+def test_fill_values_that_no_double_holds(python):
+    python("""
+        import numcodecs, zarr
+        from leeway.zarr import LeewayCodec
+        field = np.arange(2**60, 2**60 + 10_000)
+        fill = 2**60 + 1
+        field[::3] = fill
+        codec = numcodecs.get_codec({"id": "leeway", "abs": 30, "fill": [fill]})
+        array = zarr.create_array({}, data=field, serializer=LeewayCodec(abs=30, fill=[fill]), compressors=None)
+        for decoded in codec.decode(codec.encode(field)), array[...]:
+            assert (decoded[::3] == fill).all() and 0 < np.abs(decoded - field).max() <= 30
+        assert numcodecs.get_codec(codec.get_config()).fill == [fill]
+        """)
+
+
 def test_version_3_complains(python):
     for code, message in [("LeewayCodec()", "a bound is needed"), ("LeewayCodec(abs=0)", "bound"),
                           ("LeewayCodec(abs=1, recipe='nosuch')", "nosuch"),
+                          ("zarr.create_array({}, shape=10, dtype='i4', serializer=LeewayCodec(abs=1, recipe='logscale+huffman'))",
+                           "is for floating-point numbers"),
                           ("zarr.create_array({}, shape=10, dtype=bool, serializer=LeewayCodec(abs=1))", "not bool"),
                           ("zarr.create_array({}, shape=10, dtype='c8', serializer=LeewayCodec(abs=1))", "not complex64")]:
         assert message in python(f"import zarr\nfrom leeway.zarr import LeewayCodec\n{code}", fails=True)
