@@ -38,16 +38,7 @@ run() { "$@" >"$log" 2>&1 || { cat "$log"; exit 1; }; }
 emulate() { "qemu-$cpu-static" -E "LD_LIBRARY_PATH=$here:$here/blas:$here/lapack" -L "$root" "$@"; }
 
 step "compiler, emulator"
-scripts/setup.sh build
-missing=()
-for package in "${tools[@]}"; do
-  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
-done
-if [ "${#missing[@]}" -gt 0 ]; then
-  sudo=()
-  [ "$(id -u)" = 0 ] || sudo=(sudo)
-  run "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
-fi
+scripts/setup.sh build "${tools[@]}"
 
 # Libraries of the other processor lie in a folder of their own, so that the machine's packages stay as they are.
 if [ ! -e "$root/complete" ]; then
@@ -112,11 +103,8 @@ rm -rf "$there/golden" "$there/golden-here"
 mkdir "$there/golden" "$there/golden-here"
 build/leeway_make_golden "$there/golden-here"
 emulate "$there/leeway_make_golden" "$there/golden"
-made=0
-for file in "$there"/golden/*; do
-  cmp "$file" "$there/golden-here/$(basename "$file")"
-  made=$((made + 1))
-done
+diff -r "$there/golden" "$there/golden-here"
+made=$(find "$there/golden" -type f | wc -l)
 echo "$made files, streams and decoded values, are the same byte for byte"
 
 step "unit tests under qemu"

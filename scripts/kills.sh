@@ -3,5 +3,6 @@
 # stream or the new one, whole.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+scripts/setup.sh
 scripts/build.sh tool
 .venv/bin/python tests/cli/kills.py "${1:-300}"

@@ -2,7 +2,7 @@
 # Installs what building and testing need; what is there is left alone. Debian 12, as root or with sudo.
 #
 #   scripts/setup.sh          everything
-#   scripts/setup.sh build    only what scripts/build.sh needs
+#   scripts/setup.sh build [PACKAGE ...]    only what scripts/build.sh needs, and these
 #   scripts/setup.sh peers    everything, and the other compressors that bench/peers.py compares with
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,9 +10,9 @@ cd "$(dirname "$0")/.."
 build_packages=(g++ cmake ninja-build pkg-config libzstd-dev libdeflate-dev liblz4-dev libxxhash-dev libhwy-dev libcli11-dev libfmt-dev
                 nlohmann-json3-dev libgtest-dev libbenchmark-dev libhdf5-dev libnetcdf-dev gfortran ccache)
 test_packages=(clang libclang-rt-14-dev python3 python3-venv git hdf5-tools netcdf-bin libhdf5-openmpi-dev openmpi-bin
-               libopenmpi-dev dpkg-dev file)
+               libopenmpi-dev dpkg-dev file nco)
 
-packages=("${build_packages[@]}")
+packages=("${build_packages[@]}" "${@:2}")
 [ "${1:-all}" = build ] || packages+=("${test_packages[@]}")
 
 missing=()

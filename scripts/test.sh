@@ -20,7 +20,7 @@ step "Python package"
 scripts/wheel.sh
 
 step "command line, hosts, documentation, reference decoder, packages"
-.venv/bin/python -m pytest -q -n 2 --dist loadgroup tests
+.venv/bin/python -m pytest -q -rs -n 2 --dist loadgroup tests
 
 step "address and undefined-behaviour sanitizers"
 scripts/sanitize.sh asan
