@@ -55,7 +55,8 @@ FileStore::FileStore(const std::string& path) : file_(open_regular(path, O_RDWR,
   // Some file systems have no locks; there the caller must see to it.
   const bool is_locked = ::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   // Before the lock was ours, somebody may have written more, or given the name to another file.
-  struct stat status {}, named {};
+  struct stat status {
+  }, named{};
   if (is_locked || ::fstat(file_, &status) != 0 || ::stat(path.c_str(), &named) != 0 ||
       status.st_dev != named.st_dev || status.st_ino != named.st_ino) {
     ::close(file_);
