@@ -15,8 +15,8 @@ constexpr u64 kMostBytes = u64(64) << 20;  // of streams
 constexpr size_t kSlots = size_t(1) << 20;
 constexpr size_t kMostTraces = 1024;
 // A chunk that came from a forgotten stream is kept without loss. A few equal values do not prove
-// that it did: at least this part of them must be.
-constexpr u64 kForgottenPart = 16;
+// that it did: at least this part of all weights must.
+constexpr double kForgottenPart = 16;
 
 // Places spread evenly over an array, whichever part of it one looks at: the fractions of multiples
 // of the golden ratio.
@@ -66,17 +66,29 @@ ChunkMemory::Traces ChunkMemory::traces_of(const View& array, const Bound& bound
     gather(array, gathered.data());
     values = gathered.data();
   }
-  Traces traces;
-  traces.reserve(count);
+  struct Sample {
+    u64 bits, at;
+  };
+  std::vector<Sample> samples;
+  samples.reserve(count);
   visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
     for (size_t k = 0; k < count; ++k) {
       const size_t at = count == size ? k : place(k, size);
       T value;
       std::memcpy(&value, values + at * sizeof value, sizeof value);
       // Special values come back whatever happens.
-      if (!mask.is_special(value)) traces.push_back(mixed(seed, at, u64(bits_of(value))));
+      if (!mask.is_special(value)) samples.push_back({u64(bits_of(value)), at});
     }
   });
+  std::ranges::sort(samples, {}, &Sample::bits);
+  Traces traces;
+  traces.reserve(samples.size());
+  for (auto first = samples.begin(); first != samples.end();) {
+    const auto end = std::ranges::find_if(
+        first, samples.end(), [&](const Sample& sample) { return sample.bits != first->bits; });
+    for (const double weight = 1 / double(end - first); first != end; ++first)
+      traces.push_back({mixed(seed, first->at, first->bits), weight});
+  }
   return traces;
 }
 
@@ -84,7 +96,7 @@ void ChunkMemory::keep(ByteView stream, const Traces& traces) {
   const std::lock_guard lock(mutex_);
   if (slots_.empty()) slots_.resize(kSlots);
   const u64 number = next_++;
-  for (const u64 trace : traces) slots_[size_t(trace) % kSlots] = {trace, number};
+  for (const Trace& trace : traces) slots_[size_t(trace.number) % kSlots] = {trace.number, number};
   streams_.emplace(number, Bytes(stream.begin(), stream.end()));
   bytes_ += stream.size();
   while (bytes_ > kMostBytes && streams_.size() > 1) {
@@ -93,20 +105,23 @@ void ChunkMemory::keep(ByteView stream, const Traces& traces) {
   }
 }
 
-// The stream that most of the traces lead to.
+// The stream that the traces lead to.
 ChunkMemory::Trail ChunkMemory::find(const Traces& traces) {
   const std::lock_guard lock(mutex_);
   if (slots_.empty()) return {};
-  std::unordered_map<u64, u64> votes;
-  for (const u64 trace : traces)
-    if (const Slot& slot = slots_[size_t(trace) % kSlots]; slot.trace == trace)
-      ++votes[slot.number];
+  std::unordered_map<u64, double> weights;
+  double all = 0;
+  for (const Trace& trace : traces) {
+    all += trace.weight;
+    if (const Slot& slot = slots_[size_t(trace.number) % kSlots]; slot.trace == trace.number)
+      weights[slot.stream] += trace.weight;
+  }
   const auto most =
-      std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
-  if (most == votes.end()) return {};
+      std::ranges::max_element(weights, {}, [](const auto& entry) { return entry.second; });
+  if (most == weights.end()) return {};
   const auto stream = streams_.find(most->first);
   if (stream != streams_.end()) return {stream->second, true};
-  return {{}, most->second >= traces.size() / kForgottenPart};
+  return {{}, most->second >= all / kForgottenPart};
 }
 
 void ChunkMemory::remember(ByteView stream, const View& decoded) {
@@ -123,7 +138,7 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
   const Trail trail = find(traces_of(array, options.bound, {}));
   if (!trail.is_known) return compress_plainly();
   CompressOptions again = options;
-  if (trail.stream.empty() || !options.bound.is_lasting()) {
+  if (trail.stream.empty() || !options.bound.is_lasting() || options.has_regions()) {
     again.bound = Bound::lossless();
     return leeway::compress_into(array, again, memory);
   }

@@ -33,9 +33,13 @@ class LEEWAY_EXPORT ChunkMemory {
                                std::span<u8> memory);
 
  private:
-  // What a few values of an array say of where it came from: each with its place, type, shape and
-  // bound, as one number.
-  using Traces = std::vector<u64>;
+  // What a value of an array says of where it came from: itself with its place and the type, shape
+  // and bound of the array, as one number. The rarer a value is in its array, the more it says.
+  struct Trace {
+    u64 number;
+    double weight;
+  };
+  using Traces = std::vector<Trace>;
   struct Trail {
     Bytes stream;  // empty: forgotten
     bool is_known = false;
@@ -46,7 +50,7 @@ class LEEWAY_EXPORT ChunkMemory {
   Trail find(const Traces& traces);
 
   struct Slot {
-    u64 trace = 0, number = 0;
+    u64 trace = 0, stream = 0;
   };
   std::mutex mutex_;
   std::map<u64, Bytes> streams_;  // by number, the oldest first

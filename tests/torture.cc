@@ -3,7 +3,7 @@
 // number of values is reached. An oracle looks at every value: it calculates with 128 bits and
 // shares no comparison with the library. Run for long with scripts/torture.sh.
 //
-//   leeway_torture VALUES [SEED]
+//   leeway_torture VALUES [SEED [FIRST_CASE]]
 //
 // To try something new, write a function like check_region() and call it in check().
 #include <algorithm>
@@ -535,7 +535,7 @@ class Oracle {
   // Where a part was written, values are within the bound; elsewhere they are what they were.
   void check_part(const Part& part, const Bytes& stream, std::span<const T> before,
                   std::span<const T> after) {
-    const Info info = inspect(stream);
+    const Info info = info_ = inspect(stream);
     if (Wide(info.statement.max_error) > Wide(info.header.abs_bound))
       complain("the stated error exceeds the bound", 0);
     for_each_place(case_.shape, part.box, [&](size_t place, size_t at) {
@@ -545,11 +545,11 @@ class Oracle {
       if (case_.kind == Asked::pointwise)
         most = Wide(case_.options.bound.limits()[0].value) * size_of_number(wide(x));
       if (is_special(x) || is_special(y) || distance_of(x, y).exceeds(most))
-        complain("a value that was written is too far off", at);
+        complain("a value that was written is too far off", at, x, y);
     });
     for (size_t i = 0; i < after.size(); ++i)
       if (!part.is_inside[i] && pattern(before[i]) != pattern(after[i]))
-        return complain("a value that was not written has changed", i);
+        return complain("a value that was not written has changed", i, before[i], after[i]);
   }
 
   void check_update(Bytes stream) {
@@ -599,16 +599,16 @@ class Oracle {
         return complain("compressed again, it is another value", i);
   }
 
-  void complain(const char* what, size_t i) {
+  void complain(const char* what, size_t i) { complain(what, i, case_.values[i], decoded_[i]); }
+  void complain(const char* what, size_t i, T was, T is) {
     if (tally_.violations++ >= 20) return;
     std::string fills;
     for (const u64 fill : info_.header.fills) fills += " " + std::to_string(fill);
     std::fprintf(stderr, "%s: %s %s %s, %s, fills%s%s, value %zu: %a (%llx) became %a (%llx)\n",
                  what, case_.recipe.c_str(), std::string(name_of(dtype_of<T>())).c_str(),
                  to_string(case_.shape).c_str(), to_string(case_.options.bound).c_str(),
-                 fills.c_str(), case_.options.detect_fills ? "" : " (declared)", i,
-                 double(case_.values[i]), (unsigned long long)pattern(case_.values[i]),
-                 double(decoded_[i]), (unsigned long long)pattern(decoded_[i]));
+                 fills.c_str(), case_.options.detect_fills ? "" : " (declared)", i, double(was),
+                 (unsigned long long)pattern(was), double(is), (unsigned long long)pattern(is));
   }
 
   const Case<T>& case_;
@@ -626,14 +626,14 @@ class Oracle {
 int main(int argc, char** argv) {
   using namespace leeway;
   if (argc < 2) {
-    std::fprintf(stderr, "usage: leeway_torture VALUES [SEED]\n");
+    std::fprintf(stderr, "usage: leeway_torture VALUES [SEED [FIRST_CASE]]\n");
     return 2;
   }
   const auto wanted = u64(std::atof(argv[1]));
   const u64 seed = argc > 2 ? u64(std::atoll(argv[2])) : 1;
   std::map<Asked, Tally> tallies;
   Tally all;
-  for (u64 number = 0; all.values < wanted; ++number) {
+  for (u64 number = argc > 3 ? u64(std::atoll(argv[3])) : 0; all.values < wanted; ++number) {
     Random random(seed * 1000003 + number);  // a case can be made again alone
     visit_dtype(DType(1 + random() % 12), [&]<class T>(std::type_identity<T>) {
       if constexpr (kIsCompiled<T>) {
