@@ -164,17 +164,6 @@ u64 parse_bytes(const std::string& text) {
   return u64(value);
 }
 
-std::string rounding_complaint(const std::string& text) {
-  const auto is_rounded = [&]<class T>(T value) {
-    const char* end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, value);
-    return read.ec == std::errc() && read.ptr == end &&
-           static_cast<long double>(value) != static_cast<long double>(double(value));
-  };
-  if (!is_rounded(i64(0)) && !is_rounded(u64(0))) return "";
-  return text + " is no double and would be rounded; Python's leeway.compress takes it as fill=";
-}
-
 unsigned available_cores() {
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));

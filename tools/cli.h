@@ -68,8 +68,6 @@ struct ArrayOptions {
 Shape parse_shape(const std::string& text);  // "100x500x500" or "100,500,500"
 DType parse_dtype(const std::string& text);
 u64 parse_bytes(const std::string& text);  // "512M", "2G"
-// For options that are read as doubles: what is wrong with an integer that is none, or "".
-std::string rounding_complaint(const std::string& text);
 unsigned available_cores();
 
 // A line on standard error, after the name of the tool.

@@ -29,7 +29,6 @@ void add_compare(CLI::App& verb) {
   verb.add_option("--fill", self->fills,
                   "a value that means 'nothing here': not compared, but must come back exactly")
       ->type_name("V")
-      ->check(rounding_complaint, "")
       ->expected(1)
       ->take_all();
   verb.add_flag("--no-detect-fill", self->no_detect, "do not look for fill values");

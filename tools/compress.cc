@@ -172,7 +172,6 @@ void add_compress(CLI::App& verb) {
   verb.add_option("--fill", self->fills,
                   "a value that means 'nothing here': kept exactly, not part of the range")
       ->type_name("V")
-      ->check(rounding_complaint, "")
       ->expected(1)
       ->take_all();
   verb.add_flag("--no-detect-fill", self->no_detect, "do not look for fill values");
