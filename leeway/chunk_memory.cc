@@ -32,12 +32,17 @@ u64 mixed(u64 a, u64 b, u64 c) {
   return (sum ^ sum >> 32) * 0x94d049bb133111ebu;
 }
 
+// Whether the host asks for the recipe of the earlier stream. If not, the array is not one that
+// comes back: somebody copies it.
+bool has_recipe_of(const Header& earlier, const CompressOptions& options, DType dtype) {
+  return is_choice(options.recipe) || earlier.recipe == stored_recipe(options, dtype);
+}
+
 // Whether a stream of the array may keep frames of the earlier one.
-bool continues(const View& array, const CompressOptions& options, const Header& earlier) {
-  const bool is_chosen = is_choice(options.recipe);
-  return earlier.regions.empty() && !is_by_value(parse_recipe(earlier.recipe)) &&
-         (is_chosen || earlier.recipe == stored_recipe(options, array.dtype)) &&
-         (options.chunk.rank() == 0 || options.chunk == earlier.chunk);
+bool can_continue(const Header& earlier, const CompressOptions& options, const View& array) {
+  const auto codec = make_codec(parse_recipe(earlier.recipe), array.dtype);
+  return options.bound.is_lasting() && !options.has_regions() && earlier.regions.empty() &&
+         !codec->is_by_value() && chunk_of(options, array.shape, *codec) == earlier.chunk;
 }
 
 }  // namespace
@@ -123,15 +128,19 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
   const Trail trail = find(traces_of(array, options.bound, {}));
   if (!trail.is_known) return compress_plainly();
   CompressOptions again = options;
-  if (trail.stream.empty() || !options.bound.is_lasting()) {
-    again.bound = Bound::lossless();
+  if (trail.stream.empty()) {
+    again.keeps_all = true;
     return leeway::compress_into(array, again, memory);
   }
   const MemorySource source(trail.stream);
   const StreamReader earlier(source);
-  if (!continues(array, options, earlier.header())) return compress_plainly();
-  again.earlier = &earlier;
-  again.recipe = earlier.header().recipe;
+  if (!has_recipe_of(earlier.header(), options, array.dtype)) return compress_plainly();
+  if (can_continue(earlier.header(), options, array)) {
+    again.earlier = &earlier;
+    again.recipe = earlier.header().recipe;
+  } else {
+    again.keeps_all = true;
+  }
   return leeway::compress_into(array, again, memory);
 }
 

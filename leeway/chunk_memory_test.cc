@@ -129,5 +129,60 @@ TEST(ChunkMemory, ForgottenStreamsCostSpaceAndNoError) {
   EXPECT_EQ(host.decode(), values);
 }
 
+// The next process knows nothing of this one: what a chunk was decoded from must be in the stream.
+TEST(ChunkMemory, WhatWasKeptWithoutLossDoesNotDriftLater) {
+  const Shape shape{40, 50};
+  for (const Bound& bound : {Bound::abs(0.05), Bound::rel(0.01), Bound::psnr(50)}) {
+    SCOPED_TRACE(to_string(bound));
+    const auto options = options_for<float>(bound, "small");
+    const auto first = make_field<float>(shape, Texture::smooth);
+    Bytes stream = compress(first.data(), shape, options);
+    for (size_t process = 0; process < 6; ++process) {
+      Host<float> host{shape, options, {}, stream};
+      auto values = host.decode();
+      if (process % 2 == 0) {
+        CompressOptions kept = options;
+        kept.keeps_all = true;  // as if the stream had been forgotten
+        stream = compress(values.data(), shape, kept);
+        host.stream = stream;
+        EXPECT_EQ(host.decode(), values);
+        const Info info = inspect(stream);
+        EXPECT_EQ(info.header.bound.limits(), bound.limits());
+        EXPECT_LE(info.statement.max_error, info.header.abs_bound);
+        continue;
+      }
+      for (size_t i = 0; i < 100; ++i) values[process * 300 + i] += 1;
+      host.encode(values);
+      stream = host.stream;
+      const auto decoded = host.decode();
+      const double most = bound.is_lasting() ? 0.05 : 0;
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (i / 100 == process * 3)
+          ASSERT_LE(std::abs(double(decoded[i]) - double(values[i])), most);
+        else
+          ASSERT_EQ(bits_of(decoded[i]), bits_of(values[i])) << i;
+      }
+    }
+  }
+}
+
+// What cannot be continued is kept without loss: recipes with bounds value by value, regions.
+TEST(ChunkMemory, StreamsThatCannotBeContinuedDoNotDrift) {
+  const Shape shape{40, 50};
+  auto with_regions = host_options<float>(0.05, "small"), with_chunks = with_regions;
+  with_regions.regions = {{{{3, 4}, {5, 6}}, 0.01}};
+  with_chunks.chunk = {30, 1000};  // longer than the array
+  for (const CompressOptions& options :
+       {host_options<float>(0.05, "pyramid+elementwise+rans"), with_regions, with_chunks}) {
+    Host<float> host{shape, options, {}, {}};
+    host.encode(make_field<float>(shape, Texture::smooth));
+    auto values = host.decode();
+    for (size_t i = 0; i < 200; ++i) values[i] = 9;
+    host.encode(values);
+    const auto decoded = host.decode();
+    for (size_t i = 200; i < values.size(); ++i) ASSERT_EQ(bits_of(decoded[i]), bits_of(values[i]));
+  }
+}
+
 }  // namespace
 }  // namespace leeway::test

@@ -53,6 +53,9 @@ struct CompressOptions {
   // their bits. Type, shape, chunks and recipe must be the same, and so must the bound, an absolute
   // or a pointwise one or none.
   const StreamReader* earlier = nullptr;
+  // The values were decoded from a stream that is not at hand, and have its errors: they are kept
+  // bit for bit. The new stream states the same bound, and errors as large as that allows.
+  bool keeps_all = false;
   Execution execution;
 
   bool has_regions() const { return !regions.empty() || bounds.data; }

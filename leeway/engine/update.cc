@@ -67,7 +67,7 @@ class Appending {
   ~Appending() {
     if (!is_committed_) try {
         store_.truncate(start_);
-      } catch (const Error&) {
+      } catch (...) {
         // Readers do without what is left.
       }
   }
