@@ -166,6 +166,42 @@ TEST(ChunkMemory, WhatWasKeptWithoutLossDoesNotDriftLater) {
   }
 }
 
+// Chunks that were decoded after the one that comes back, and have many values in common with it.
+TEST(ChunkMemory, AlikeChunksAreToldApart) {
+  const Shape shape{32, 32};
+  const auto check = [&]<class T>(const std::vector<std::vector<T>>& chunks, double bound) {
+    Host<T> host{shape, host_options<T>(bound, "small"), {}, {}};
+    std::vector<std::vector<T>> decoded;
+    for (const auto& chunk : chunks) {
+      host.stream = compress(chunk.data(), shape, host.options);
+      decoded.push_back(host.decode());
+    }
+    for (auto& values : decoded) {
+      for (size_t i = 0; i < 100; ++i) values[i] = 60;
+      host.encode(values);
+      const Array array = decompress(host.stream);
+      for (size_t i = 100; i < values.size(); ++i)
+        ASSERT_EQ(bits_of(array.template as<T>()[i]), bits_of(values[i]));
+    }
+  };
+  // Zero but for a part.
+  std::vector<std::vector<float>> rain;
+  for (unsigned seed = 1; seed < 6; ++seed) {
+    rain.push_back(make_field<float>(shape, Texture::smooth, seed));
+    std::fill(rain.back().begin() + 400, rain.back().end(), 0.0f);
+  }
+  check(rain, 0.01);
+  // Few different values.
+  std::mt19937 random(3);
+  std::vector<std::vector<i32>> counts(256, std::vector<i32>(1024));
+  for (auto& chunk : counts) {
+    const double phase = double(random() % 1000) / 100;
+    for (size_t i = 0; i < chunk.size(); ++i)
+      chunk[i] = i32(30 + 15 * std::sin(double(i % 32) / 10 + phase) + double(random() % 4));
+  }
+  check(counts, 4);
+}
+
 // What cannot be continued is kept without loss: recipes with bounds value by value, regions.
 TEST(ChunkMemory, StreamsThatCannotBeContinuedDoNotDrift) {
   const Shape shape{40, 50};
