@@ -113,8 +113,8 @@ void ChunkMemory::keep(ByteView stream, Traces traces) {
 }
 
 // The stream with most of the traces. A trace leads to the last stream that had it, which need not
-// be the one that the array came from: where both are 0, for instance. So all streams that any trace
-// leads to are compared.
+// be the one that the array came from: where both are 0, for instance. So all streams that any
+// trace leads to are compared.
 ChunkMemory::Trail ChunkMemory::find(const Traces& traces) {
   const std::lock_guard lock(mutex_);
   if (slots_.empty()) return {};

@@ -32,9 +32,9 @@ class LEEWAY_EXPORT ChunkMemory {
                                std::span<u8> memory);
 
  private:
-  // What a few values of an array say of where it came from: each, and some runs of values, with its
-  // place, type, shape and bound, as one number. 0 where a value is special. Those of two arrays of
-  // one shape stand in the same order.
+  // What a few values of an array say of where it came from: each, and some runs of values, with
+  // its place, type, shape and bound, as one number. 0 where a value is special. Those of two
+  // arrays of one shape stand in the same order.
   using Traces = std::vector<u64>;
   struct Known {
     Bytes stream;

@@ -19,11 +19,11 @@
 namespace leeway {
 namespace {
 
-// Small chunks are made in groups of about so many values.
+// Small chunks are made in groups of about this many values.
 constexpr u64 kGroupValues = u64(1) << 17;
 constexpr size_t kSmallGroup = size_t(2) << 20;  // bytes
 // More decibels are kept without loss: squares would overflow.
-constexpr double kMostPsnr = 3000;
+constexpr double kMostPsnr = 2000;
 
 // The bit pattern of a fill value in the array's type.
 u64 fill_bits(double fill, DType dtype) {
@@ -196,14 +196,14 @@ class Compression {
       f({first, std::min(chunks_, first + step), bound, before});
     }
   }
-  // Of the first so many chunks.
+  // Of the first `count` chunks.
   u64 frame_bytes(u64 count) const {
     u64 bytes = 0;
     for (size_t i = 0; i < size_t(count); ++i) bytes += kFrameHeadBytes + heads_[i].payload_bytes;
     return bytes;
   }
 
-  // Chunks are made in groups that stand one behind the other.
+  // Chunks are made in groups that follow each other.
   u64 groups(const Round& round) const { return (round.end - round.first + group_ - 1) / group_; }
   u64 group_begin(const Round& round, u64 index) const {
     return std::min(round.end, round.first + index * group_);

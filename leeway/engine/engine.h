@@ -143,7 +143,7 @@ LEEWAY_EXPORT UpdateReport update_with(const CodecMaker& maker, ByteStore& strea
                                        const Index& first, const View& values,
                                        const Execution& execution);
 
-// The chunk shape for an array: halves the longest axis until a chunk has at most so many values.
+// The chunk shape for an array: halves the longest axis until a chunk has at most `values` values.
 // Rows stay long.
 LEEWAY_EXPORT Shape default_chunk(const Shape& shape, u64 values);
 // The chunk shape that the options ask for, or one that suits the codec. Throws if it does not fit
