@@ -93,8 +93,7 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   header.chunk = chunk_of(options, shape, *made.codec);
   header.bound = options.bound;
   header.recipe = made.recipe;
-  // Up to four fill values may be found on either side.
-  header.fills.resize(options.fills.size() + options.fill_bits.size() + 8);
+  header.fills.resize(options.fills.size() + options.fill_bits.size() + kMostFoundFills);
   header.regions = options.regions;
   if (options.bounds.data || is_choice(options.recipe))
     header.regions.resize(header.regions.size() + size_t(header.grid().size()), {{{}, shape}, 0});

@@ -333,7 +333,7 @@ TEST(Bombs, ManyFillsAreRefused) {
   auto options = options_for<float>(Bound::abs(1));
   options.fills.resize(kMostFills);
   EXPECT_THROW(compress(values.data(), {10}, options), Error);
-  options.fills.resize(kMostFills - 8);
+  options.fills.resize(kMostFills - kMostFoundFills);
   EXPECT_NO_THROW(compress(values.data(), {10}, options));
 }
 

@@ -9,15 +9,15 @@ namespace leeway::cli {
 void add_compare(CLI::App& verb) {
   struct Compare {
     std::string original, other;
-    std::vector<double> fills;
+    std::vector<std::string> fills;
     bool no_detect = false, json = false;
     ArrayOptions array;
 
     // Those that are given, those that the file tells, and those that compress would find.
     std::vector<u64> fills_of(const ArrayFile& file) const {
       CompressOptions options;
-      options.fills = fills;
       options.fill_bits = file.fills;
+      declare_fills(fills, file.view.dtype, options);
       options.detect_fills = !no_detect;
       const std::optional<ValidRange> range = value_range(file.view, options);
       return range ? range->fills : std::vector<u64>();

@@ -11,7 +11,7 @@ namespace {
 
 struct Compress {
   std::string input, output, recipe, preset, chunk, bounds;
-  std::vector<double> fills;
+  std::vector<std::string> fills;
   std::vector<std::string> variables, excluded, region_bounds;
   bool no_detect = false, force = false, json = false;
   BoundOptions bound;
@@ -26,7 +26,7 @@ struct Compress {
     if (!recipe.empty()) options.recipe = recipe;
     if (!preset.empty()) options.recipe = preset;
     check_recipe(options.recipe);  // before any file is touched
-    options.fills = fills;
+    if (container) declare_fills(fills, DType::f64, options);
     options.detect_fills = !no_detect;
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
@@ -43,6 +43,7 @@ struct Compress {
 
     const double start = seconds_now();
     const ArrayFile in = open_array(input, array);
+    declare_fills(fills, in.view.dtype, options);
     for (const std::string& text : region_bounds)
       options.regions.push_back(parse_region_bound(text, in.view.shape));
     std::optional<ArrayFile> point_bounds;

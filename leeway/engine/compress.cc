@@ -288,6 +288,15 @@ class Compression {
     return report;
   }
 
+  // Those of an earlier stream stay fill values, even where the array no longer tells.
+  void keep_fills(const std::vector<u64>& fills) {
+    const size_t most = options_.fills.size() + options_.fill_bits.size() + kMostFoundFills;
+    for (const u64 fill : fills)
+      if (header_.fills.size() < most &&
+          std::ranges::find(header_.fills, fill) == header_.fills.end())
+        header_.fills.push_back(fill);
+    mask_.is_needed |= !fills.empty();
+  }
   // Values kept from an earlier stream may have the errors that it states.
   double earlier_bound() const {
     return options_.earlier ? options_.earlier->header().abs_bound : 0;
@@ -312,6 +321,7 @@ class Compression {
     } else {
       header_.fills = std::move(declared);
     }
+    if (options_.earlier) keep_fills(options_.earlier->header().fills);
     mask_.fills = header_.fills;
     // What depends on all values cannot be said of values that were decoded before.
     if (lossless || (options_.keeps_all && !bound.is_lasting())) return;
@@ -550,9 +560,8 @@ Header checked_header(const ChunkCodec& codec, const std::string& recipe, const 
   header.regions = stated_regions(options, header, codec.is_by_value());
   if (options.earlier && !continues(header, options.earlier->header()))
     fail_argument("the earlier stream is not one of this array, recipe and bound");
-  constexpr size_t kMostFound = 8;  // beside those declared
-  if (options.fills.size() + options.fill_bits.size() > kMostFills - kMostFound)
-    fail_argument("at most " + std::to_string(kMostFills - kMostFound) +
+  if (options.fills.size() + options.fill_bits.size() > kMostFills - kMostFoundFills)
+    fail_argument("at most " + std::to_string(kMostFills - kMostFoundFills) +
                   " fill values can be declared");
   if (regions_overlap_too_much(header))
     fail_argument("the regions with bounds of their own overlap too much");

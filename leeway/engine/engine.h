@@ -37,6 +37,10 @@ struct Execution {
   Pause pause;
 };
 
+// Fill values of a stream beside those declared: four on either side of the range, found in this
+// array or in an earlier one.
+inline constexpr size_t kMostFoundFills = 16;
+
 struct CompressOptions {
   Bound bound;
   std::string recipe = "balanced";

@@ -22,7 +22,7 @@ def kill_updates(leeway, kills, recipe="fast", seed=1):
     arrays = [np.cumsum(rng.standard_normal(shape), axis=2).astype("f4"), (30 * rng.standard_normal(shape)).astype("f4")]
     for k, array in enumerate(arrays):
         np.save(leeway.folder / f"{k}.npy", array)
-    leeway("compress", "0.npy", "--abs", 0.01, "--recipe", recipe, "--chunk", "16x64x64", "-o", "s.lwy")
+    leeway("compress", "0.npy", "--abs", 0.01, "--recipe", recipe, "--chunk", "16x64x64", "-o", "s.lwy", "--force")
     truth, command = 0, [str(BUILD / "leeway"), "update", "s.lwy", "", "--region", ":,:,:", "--threads", "1", "--quiet"]
     start = time.perf_counter()
     leeway(*command[1:3], "0.npy", *command[4:])

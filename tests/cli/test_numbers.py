@@ -75,3 +75,16 @@ def test_values_that_became_fill_values_are_seen(leeway):
     np.save(leeway.folder / "c.npy", np.where(values == np.float32(0.01), np.float32(0), values))
     leeway("compress", "c.npy", "--abs", "0.1", "--fill", "0", "-o", "c.lwy")
     assert "became special" in leeway.fails(3, "verify", "c.lwy", "--against", "a.npy")
+
+
+def test_fill_values_that_no_double_holds(leeway):
+    fill = -9223372036854775806
+    values = np.arange(1000, dtype="i8") * 7 - 2**62
+    values[::10] = fill
+    np.save(leeway.folder / "f.npy", values)
+    leeway("compress", "f.npy", "--abs", 20, "--fill", fill, "-o", "f.lwy")
+    leeway("decompress", "f.lwy", "-o", "g.npy")
+    back = np.load(leeway.folder / "g.npy")
+    assert (back[::10] == fill).all() and np.abs(back - values).max() <= 20
+    assert leeway.json("inspect", "f.lwy")["special_values"] == 100
+    assert "'nothing' is not a number" in leeway.fails(2, "compress", "f.npy", "--abs", 20, "--fill", "nothing", "-o", "h.lwy")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Chunks that are written in parts, by a host that decodes, changes and compresses them again: errors must not add up."""
+import pathlib
+import sys
+
 import pytest
 
 PRESETS = ["fast", "balanced", "small", "smallest", "sz3-interp", "sz3-lr"]
@@ -86,3 +89,9 @@ written = np.zeros(field.shape, bool)
 written[:60] = True
 check_all(zarr.open_array("out.zarr")[...], field, written)
 """)
+
+
+def test_random_parts(shell):
+    """scripts/torture.sh does the same for longer."""
+    said = shell(sys.executable, pathlib.Path(__file__).with_name("rewrite_torture.py"), "3e5", 5)
+    assert said.count("no violation") == 2
