@@ -5,7 +5,7 @@
 // Given, as numbers:  1, E        (abs)     2, E, R  (rel with the range R of all values)     3
 // (lossless), also 0
 //        where a double takes two words, low word first
-// Given, as text:     "abs=1e-3 recipe=small fill=-999", four characters a word, zeros behind
+// Given, as text:     "abs=1e-3 recipe=small fill=-999", four characters a word, then zeros
 // Stored:             0x10000 | mode, E, type | rank << 8 | flags << 16, chunk extents, fill value,
 //                     and as text what remains: recipe, further fill values
 #pragma once

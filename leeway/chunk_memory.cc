@@ -2,7 +2,6 @@
 #include "leeway/chunk_memory.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "leeway/core/hash.h"
 #include "leeway/leeway.hpp"
@@ -11,12 +10,17 @@
 namespace leeway {
 namespace {
 
-constexpr u64 kMostBytes = u64(64) << 20;  // of streams
-constexpr size_t kSlots = size_t(1) << 20;
-constexpr size_t kMostTraces = 1024;
+constexpr u64 kMostBytes = u64(64) << 20;  // of streams and their traces
+constexpr size_t kSlots = size_t(1) << 21;
+constexpr size_t kMostTraces = 1024;  // of single values
+// Many streams may have the same value in one place, but hardly the same run of values.
+constexpr size_t kRun = 4, kRunEvery = 4;
+// How a slot is divided.
+constexpr int kNumberBits = 40;
+constexpr u64 kNumbers = (u64(1) << kNumberBits) - 1;
 // A chunk that came from a forgotten stream is kept without loss. A few equal values do not prove
-// that it did: at least this part of all weights must.
-constexpr double kForgottenPart = 16;
+// that it did: at least this part of them must be.
+constexpr u64 kForgottenPart = 16;
 
 // Places spread evenly over an array, whichever part of it one looks at: the fractions of multiples
 // of the golden ratio.
@@ -32,12 +36,17 @@ u64 mixed(u64 a, u64 b, u64 c) {
   return (sum ^ sum >> 32) * 0x94d049bb133111ebu;
 }
 
+// Whether the host asks for the recipe of the earlier stream. If not, the array is not one that
+// comes back: somebody copies it.
+bool has_recipe_of(const Header& earlier, const CompressOptions& options, DType dtype) {
+  return is_choice(options.recipe) || earlier.recipe == stored_recipe(options, dtype);
+}
+
 // Whether a stream of the array may keep frames of the earlier one.
-bool continues(const View& array, const CompressOptions& options, const Header& earlier) {
-  const bool is_chosen = is_choice(options.recipe);
-  return earlier.regions.empty() && !is_by_value(parse_recipe(earlier.recipe)) &&
-         (is_chosen || earlier.recipe == stored_recipe(options, array.dtype)) &&
-         (options.chunk.rank() == 0 || options.chunk == earlier.chunk);
+bool can_continue(const Header& earlier, const CompressOptions& options, const View& array) {
+  const auto codec = make_codec(parse_recipe(earlier.recipe), array.dtype);
+  return options.bound.is_lasting() && !options.has_regions() && earlier.regions.empty() &&
+         !codec->is_by_value() && chunk_of(options, array.shape, *codec) == earlier.chunk;
 }
 
 }  // namespace
@@ -66,62 +75,73 @@ ChunkMemory::Traces ChunkMemory::traces_of(const View& array, const Bound& bound
     gather(array, gathered.data());
     values = gathered.data();
   }
-  struct Sample {
-    u64 bits, at;
-  };
-  std::vector<Sample> samples;
-  samples.reserve(count);
-  visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
-    for (size_t k = 0; k < count; ++k) {
-      const size_t at = count == size ? k : place(k, size);
-      T value;
-      std::memcpy(&value, values + at * sizeof value, sizeof value);
-      // Special values come back whatever happens.
-      if (!mask.is_special(value)) samples.push_back({u64(bits_of(value)), at});
-    }
-  });
-  std::ranges::sort(samples, {}, &Sample::bits);
   Traces traces;
-  traces.reserve(samples.size());
-  for (auto first = samples.begin(); first != samples.end();) {
-    const auto end = std::ranges::find_if(
-        first, samples.end(), [&](const Sample& sample) { return sample.bits != first->bits; });
-    for (const double weight = 1 / double(end - first); first != end; ++first)
-      traces.push_back({mixed(seed, first->at, first->bits), weight});
-  }
+  traces.reserve(count + count / kRunEvery + 1);
+  visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
+    const auto add = [&](size_t first, size_t length) {
+      u64 trace = mixed(seed, first, length);
+      for (size_t at = first; at < first + length && trace != 0; ++at) {
+        T value;
+        std::memcpy(&value, values + at * sizeof value, sizeof value);
+        // Special values come back whatever happens.
+        trace = mask.is_special(value) ? 0 : mixed(trace, at, u64(bits_of(value)));
+      }
+      traces.push_back(trace);
+    };
+    const auto place_of = [&](size_t k) { return count == size ? k : place(k, size); };
+    for (size_t k = 0; k < count; ++k) add(place_of(k), 1);
+    for (size_t k = 0; k < count && size >= kRun; k += kRunEvery)
+      add(std::min(place_of(k), size - kRun), kRun);
+  });
   return traces;
 }
 
-void ChunkMemory::keep(ByteView stream, const Traces& traces) {
+void ChunkMemory::keep(ByteView stream, Traces traces) {
   const std::lock_guard lock(mutex_);
   if (slots_.empty()) slots_.resize(kSlots);
-  const u64 number = next_++;
-  for (const Trace& trace : traces) slots_[size_t(trace.number) % kSlots] = {trace.number, number};
-  streams_.emplace(number, Bytes(stream.begin(), stream.end()));
-  bytes_ += stream.size();
-  while (bytes_ > kMostBytes && streams_.size() > 1) {
-    bytes_ -= streams_.begin()->second.size();
-    streams_.erase(streams_.begin());
+  const u64 number = next_++ & kNumbers;
+  const Known& known =
+      known_.insert_or_assign(number, Known{Bytes(stream.begin(), stream.end()), std::move(traces)})
+          .first->second;
+  for (const u64 trace : known.traces)
+    if (trace != 0) slots_[size_t(trace) % kSlots] = (trace & ~kNumbers) | number;
+  bytes_ += known.bytes();
+  while (bytes_ > kMostBytes && known_.size() > 1) {
+    bytes_ -= known_.begin()->second.bytes();
+    known_.erase(known_.begin());
   }
 }
 
-// The stream that the traces lead to.
+// The stream with most of the traces. A trace leads to the last stream that had it, which need not
+// be the one that the array came from: where both are 0, for instance. So all streams that any
+// trace leads to are compared.
 ChunkMemory::Trail ChunkMemory::find(const Traces& traces) {
   const std::lock_guard lock(mutex_);
   if (slots_.empty()) return {};
-  std::unordered_map<u64, double> weights;
-  double all = 0;
-  for (const Trace& trace : traces) {
-    all += trace.weight;
-    if (const Slot& slot = slots_[size_t(trace.number) % kSlots]; slot.trace == trace.number)
-      weights[slot.stream] += trace.weight;
+  std::map<u64, u64> votes;  // by number
+  u64 all = 0;
+  for (const u64 trace : traces) {
+    if (trace == 0) continue;
+    ++all;
+    const u64 slot = slots_[size_t(trace) % kSlots];
+    if (slot != 0 && (slot ^ trace) >> kNumberBits == 0) ++votes[slot & kNumbers];
   }
-  const auto most =
-      std::ranges::max_element(weights, {}, [](const auto& entry) { return entry.second; });
-  if (most == weights.end()) return {};
-  const auto stream = streams_.find(most->first);
-  if (stream != streams_.end()) return {stream->second, true};
-  return {{}, most->second >= all / kForgottenPart};
+  const Known* found = nullptr;
+  u64 most = 0;
+  for (const auto& [number, count] : votes) {
+    const auto known = known_.find(number);
+    if (known == known_.end()) {
+      // Those that are known are newer: what leads here was in none of them.
+      if (count >= all / kForgottenPart) return {{}, true};
+      continue;
+    }
+    const Traces& others = known->second.traces;
+    u64 same = 0;
+    for (size_t i = 0; i < std::min(traces.size(), others.size()); ++i)
+      same += traces[i] != 0 && traces[i] == others[i];
+    if (same > 0 && same >= most) found = &known->second, most = same;
+  }
+  return found ? Trail{found->stream, true} : Trail{};
 }
 
 void ChunkMemory::remember(ByteView stream, const View& decoded) {
@@ -138,15 +158,19 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
   const Trail trail = find(traces_of(array, options.bound, {}));
   if (!trail.is_known) return compress_plainly();
   CompressOptions again = options;
-  if (trail.stream.empty() || !options.bound.is_lasting() || options.has_regions()) {
-    again.bound = Bound::lossless();
+  if (trail.stream.empty()) {
+    again.keeps_all = true;
     return leeway::compress_into(array, again, memory);
   }
   const MemorySource source(trail.stream);
   const StreamReader earlier(source);
-  if (!continues(array, options, earlier.header())) return compress_plainly();
-  again.earlier = &earlier;
-  again.recipe = earlier.header().recipe;
+  if (!has_recipe_of(earlier.header(), options, array.dtype)) return compress_plainly();
+  if (can_continue(earlier.header(), options, array)) {
+    again.earlier = &earlier;
+    again.recipe = earlier.header().recipe;
+  } else {
+    again.keeps_all = true;
+  }
   return leeway::compress_into(array, again, memory);
 }
 

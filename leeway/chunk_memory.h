@@ -4,8 +4,7 @@
 //
 // Decoded values that are compressed again beside new ones would move, and their errors would add
 // up, write by write. A host that has a ChunkMemory is safe from that: it remembers the streams
-// decoded last, and values that come back as they were decoded keep
-// their bits (engine/layers.h).
+// decoded last, and values that come back as they were decoded keep their bits (engine/layers.h).
 #pragma once
 
 #include <map>
@@ -33,30 +32,30 @@ class LEEWAY_EXPORT ChunkMemory {
                                std::span<u8> memory);
 
  private:
-  // What a value of an array says of where it came from: itself with its place and the type, shape
-  // and bound of the array, as one number. The rarer a value is in its array, the more it says.
-  struct Trace {
-    u64 number;
-    double weight;
+  // What a few values of an array say of where it came from: each, and some runs of values, with
+  // its place, type, shape and bound, as one number. 0 where a value is special. Those of two
+  // arrays of one shape stand in the same order.
+  using Traces = std::vector<u64>;
+  struct Known {
+    Bytes stream;
+    Traces traces;
+    size_t bytes() const { return stream.size() + traces.size() * sizeof(u64); }
   };
-  using Traces = std::vector<Trace>;
   struct Trail {
     Bytes stream;  // empty: forgotten
     bool is_known = false;
   };
 
   static Traces traces_of(const View& array, const Bound& bound, const Mask& mask);
-  void keep(ByteView stream, const Traces& traces);
+  void keep(ByteView stream, Traces traces);
   Trail find(const Traces& traces);
 
-  struct Slot {
-    u64 trace = 0, stream = 0;
-  };
   std::mutex mutex_;
-  std::map<u64, Bytes> streams_;  // by number, the oldest first
-  std::vector<Slot> slots_;  // traces by their low bits; newer ones take the place of older ones
+  std::map<u64, Known> known_;  // by number, the oldest first
+  // By the low bits of traces: their high bits, and the number of the stream that had it last.
+  std::vector<u64> slots_;
   u64 next_ = 1;
-  u64 bytes_ = 0;  // of all streams
+  u64 bytes_ = 0;  // of all that is known
 };
 
 }  // namespace leeway

@@ -129,5 +129,96 @@ TEST(ChunkMemory, ForgottenStreamsCostSpaceAndNoError) {
   EXPECT_EQ(host.decode(), values);
 }
 
+// The next process knows nothing of this one: what a chunk was decoded from must be in the stream.
+TEST(ChunkMemory, WhatWasKeptWithoutLossDoesNotDriftLater) {
+  const Shape shape{40, 50};
+  for (const Bound& bound : {Bound::abs(0.05), Bound::rel(0.01), Bound::psnr(50)}) {
+    SCOPED_TRACE(to_string(bound));
+    const auto options = options_for<float>(bound, "small");
+    const auto first = make_field<float>(shape, Texture::smooth);
+    Bytes stream = compress(first.data(), shape, options);
+    for (size_t process = 0; process < 6; ++process) {
+      Host<float> host{shape, options, {}, stream};
+      auto values = host.decode();
+      if (process % 2 == 0) {
+        CompressOptions kept = options;
+        kept.keeps_all = true;  // as if the stream had been forgotten
+        stream = compress(values.data(), shape, kept);
+        host.stream = stream;
+        EXPECT_EQ(host.decode(), values);
+        const Info info = inspect(stream);
+        EXPECT_EQ(info.header.bound.limits(), bound.limits());
+        EXPECT_LE(info.statement.max_error, info.header.abs_bound);
+        continue;
+      }
+      for (size_t i = 0; i < 100; ++i) values[process * 300 + i] += 1;
+      host.encode(values);
+      stream = host.stream;
+      const auto decoded = host.decode();
+      const double most = bound.is_lasting() ? 0.05 : 0;
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (i / 100 == process * 3)
+          ASSERT_LE(std::abs(double(decoded[i]) - double(values[i])), most);
+        else
+          ASSERT_EQ(bits_of(decoded[i]), bits_of(values[i])) << i;
+      }
+    }
+  }
+}
+
+// Chunks that were decoded after the one that comes back, and have many values in common with it.
+TEST(ChunkMemory, AlikeChunksAreToldApart) {
+  const Shape shape{32, 32};
+  const auto check = [&]<class T>(const std::vector<std::vector<T>>& chunks, double bound) {
+    Host<T> host{shape, host_options<T>(bound, "small"), {}, {}};
+    std::vector<std::vector<T>> decoded;
+    for (const auto& chunk : chunks) {
+      host.stream = compress(chunk.data(), shape, host.options);
+      decoded.push_back(host.decode());
+    }
+    for (auto& values : decoded) {
+      for (size_t i = 0; i < 100; ++i) values[i] = 60;
+      host.encode(values);
+      const Array array = decompress(host.stream);
+      for (size_t i = 100; i < values.size(); ++i)
+        ASSERT_EQ(bits_of(array.template as<T>()[i]), bits_of(values[i]));
+    }
+  };
+  // Zero but for a part.
+  std::vector<std::vector<float>> rain;
+  for (unsigned seed = 1; seed < 6; ++seed) {
+    rain.push_back(make_field<float>(shape, Texture::smooth, seed));
+    std::fill(rain.back().begin() + 400, rain.back().end(), 0.0f);
+  }
+  check(rain, 0.01);
+  // Few different values.
+  std::mt19937 random(3);
+  std::vector<std::vector<i32>> counts(256, std::vector<i32>(1024));
+  for (auto& chunk : counts) {
+    const double phase = double(random() % 1000) / 100;
+    for (size_t i = 0; i < chunk.size(); ++i)
+      chunk[i] = i32(30 + 15 * std::sin(double(i % 32) / 10 + phase) + double(random() % 4));
+  }
+  check(counts, 4);
+}
+
+// What cannot be continued is kept without loss: recipes with bounds value by value, regions.
+TEST(ChunkMemory, StreamsThatCannotBeContinuedDoNotDrift) {
+  const Shape shape{40, 50};
+  auto with_regions = host_options<float>(0.05, "small"), with_chunks = with_regions;
+  with_regions.regions = {{{{3, 4}, {5, 6}}, 0.01}};
+  with_chunks.chunk = {30, 1000};  // longer than the array
+  for (const CompressOptions& options :
+       {host_options<float>(0.05, "pyramid+elementwise+rans"), with_regions, with_chunks}) {
+    Host<float> host{shape, options, {}, {}};
+    host.encode(make_field<float>(shape, Texture::smooth));
+    auto values = host.decode();
+    for (size_t i = 0; i < 200; ++i) values[i] = 9;
+    host.encode(values);
+    const auto decoded = host.decode();
+    for (size_t i = 200; i < values.size(); ++i) ASSERT_EQ(bits_of(decoded[i]), bits_of(values[i]));
+  }
+}
+
 }  // namespace
 }  // namespace leeway::test

@@ -22,7 +22,7 @@ namespace {
 
 std::atomic<bool> armed = false;      // whether allocations are counted
 std::atomic<long> left = 0;           // until one fails
-std::atomic<bool> stays_out = false;  // whether all behind it fail, too
+std::atomic<bool> stays_out = false;  // whether all after it fail, too
 std::atomic<bool> failed = false;
 
 bool shall_fail() {
@@ -98,7 +98,7 @@ long current_number = 0;
 
 [[noreturn]] void complain(const char* what) {
   std::fprintf(stderr, "%s, allocation %ld%s: %s\n", current.c_str(), current_number,
-               stays_out ? " and all behind it" : "", what);
+               stays_out ? " and all after it" : "", what);
   std::_Exit(1);
 }
 

@@ -15,7 +15,7 @@ struct Frame {
   FrameHead head;
   Bytes payload;
   u64 spare = 0;          // bytes of its room that the payload does not need
-  bool is_moved = false;  // behind all places
+  bool is_moved = false;  // after all places
 };
 
 struct Parts {

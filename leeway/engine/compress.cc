@@ -19,11 +19,11 @@
 namespace leeway {
 namespace {
 
-// Small chunks are made in groups of about so many values.
+// Small chunks are made in groups of about this many values.
 constexpr u64 kGroupValues = u64(1) << 17;
 constexpr size_t kSmallGroup = size_t(2) << 20;  // bytes
 // More decibels are kept without loss: squares would overflow.
-constexpr double kMostPsnr = 3000;
+constexpr double kMostPsnr = 2000;
 
 // The bit pattern of a fill value in the array's type.
 u64 fill_bits(double fill, DType dtype) {
@@ -196,14 +196,14 @@ class Compression {
       f({first, std::min(chunks_, first + step), bound, before});
     }
   }
-  // Of the first so many chunks.
+  // Of the first `count` chunks.
   u64 frame_bytes(u64 count) const {
     u64 bytes = 0;
     for (size_t i = 0; i < size_t(count); ++i) bytes += kFrameHeadBytes + heads_[i].payload_bytes;
     return bytes;
   }
 
-  // Chunks are made in groups that stand one behind the other.
+  // Chunks are made in groups that follow each other.
   u64 groups(const Round& round) const { return (round.end - round.first + group_ - 1) / group_; }
   u64 group_begin(const Round& round, u64 index) const {
     return std::min(round.end, round.first + index * group_);
@@ -230,6 +230,7 @@ class Compression {
   FrameHead compress_one(u64 ordinal, double bound, Writer& out) const {
     const Box box = header_.chunk_box(ordinal);
     if (options_.earlier) return compress_again(ordinal, bound, view_.part(box), out);
+    if (options_.keeps_all) return keep_exactly(ordinal, bound, view_.part(box), out);
     return with_bound_in(ordinal, bound, [&](const ChunkBound& e) {
       return compress_chunk(codec_, e, mask_, ordinal, view_.part(box), out);
     });
@@ -243,6 +244,15 @@ class Compression {
     gather(chunk, now.data());
     const View view(reinterpret_cast<const std::byte*>(now.data()), chunk.dtype, chunk.shape);
     return rewrite_chunk(codec_, mask_, before, view, changed_values(before, view), out);
+  }
+  // Nobody knows how large the errors of these values are, but not larger than the bound.
+  FrameHead keep_exactly(u64 ordinal, double bound, const View& chunk, Writer& out) const {
+    const size_t start = out.size();
+    FrameHead head = compress_chunk(codec_, 0.0, mask_, ordinal, chunk, out);
+    head.bound = usable_bound(region_bound(ordinal, bound));
+    head.max_error = pointwise_ ? header_.abs_bound : head.bound;
+    write(head, out.again<kFrameHeadBytes>(start));
+    return head;
   }
   void done_with_group(const Round& round, u64 index) {
     if (options_.execution.pause) options_.execution.pause();
@@ -313,7 +323,8 @@ class Compression {
     }
     if (options_.earlier) keep_fills(options_.earlier->header().fills);
     mask_.fills = header_.fills;
-    if (lossless) return;
+    // What depends on all values cannot be said of values that were decoded before.
+    if (lossless || (options_.keeps_all && !bound.is_lasting())) return;
     double e = std::numeric_limits<double>::max();
     for (const Limit& limit : bound.limits()) {
       if (limit.kind == BoundKind::abs) e = std::min(e, limit.value);

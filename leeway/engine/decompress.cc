@@ -112,7 +112,7 @@ FrameHead decompress_coarse(const ChunkCodec& codec, const StreamReader& stream,
   const size_t last = std::min<size_t>(level, table.entries.size());
   const LevelTable::Entry& entry = table.entries[last - 1];
   const size_t start = 1 + LevelTable::size(table.entries.size());
-  if (entry.bytes > head.payload_bytes - start) fail_corrupt("a level ends behind its chunk");
+  if (entry.bytes > head.payload_bytes - start) fail_corrupt("a level ends beyond its chunk");
   Bytes kept;
   const ByteView payload = stream.read_begin(ordinal, start + entry.bytes, kept);
   if (hash_of(payload.subspan(start)) != entry.hash) fail_corrupt("a chunk's checksum differs");

@@ -57,6 +57,9 @@ struct CompressOptions {
   // their bits. Type, shape, chunks and recipe must be the same, and so must the bound, an absolute
   // or a pointwise one or none.
   const StreamReader* earlier = nullptr;
+  // The values were decoded from a stream that is not at hand, and have its errors: they are kept
+  // bit for bit. The new stream states the same bound, and errors as large as that allows.
+  bool keeps_all = false;
   Execution execution;
 
   bool has_regions() const { return !regions.empty() || bounds.data; }
@@ -144,7 +147,7 @@ LEEWAY_EXPORT UpdateReport update_with(const CodecMaker& maker, ByteStore& strea
                                        const Index& first, const View& values,
                                        const Execution& execution);
 
-// The chunk shape for an array: halves the longest axis until a chunk has at most so many values.
+// The chunk shape for an array: halves the longest axis until a chunk has at most `values` values.
 // Rows stay long.
 LEEWAY_EXPORT Shape default_chunk(const Shape& shape, u64 values);
 // The chunk shape that the options ask for, or one that suits the codec. Throws if it does not fit

@@ -27,7 +27,7 @@ enum class Covers : u8 {
 struct Layer {
   Box box;
   Covers covers = Covers::box;
-  Bytes marks;  // a bit a value of the box, the lowest bit of a byte first
+  Bytes marks;  // one bit for each value of the box, the lowest bit of a byte first
   ByteView payload;
 
   bool is_marked(size_t i) const { return marks.empty() || (marks[i / 8] >> i % 8 & 1); }

@@ -62,24 +62,21 @@ class Appending {
  public:
   Appending(ByteStore& store, const StreamReader& stream)
       : store_(store), stream_(stream), tail_(stream.tail()), start_(stream.bytes()), end_(start_) {
+    for (const Moved& moved : tail_.moved) moved_.emplace(moved.ordinal, moved.offset);
     if (store_.size() > start_) store_.truncate(start_);  // what an interrupted update has left
   }
   ~Appending() {
     if (!is_committed_) try {
         store_.truncate(start_);
-      } catch (const Error&) {
+      } catch (...) {
         // Readers do without what is left.
       }
   }
   Appending(const Appending&) = delete;
 
   void add(const FrameHead& head, ByteView frame) {
-    const auto moved = std::ranges::lower_bound(tail_.moved, head.ordinal, {}, &Moved::ordinal);
-    if (moved != tail_.moved.end() && moved->ordinal == head.ordinal)
-      moved->offset = end_;
-    else
-      tail_.moved.insert(moved, {head.ordinal, end_});
     store_.write(end_, frame);
+    moved_[head.ordinal] = end_;
     end_ += frame.size();
     heads_.emplace(head.ordinal, head);
   }
@@ -94,6 +91,8 @@ class Appending {
       statement.add(head);
       live += kFrameHeadBytes + head.payload_bytes;
     }
+    tail_.moved.clear();
+    for (const auto& [ordinal, offset] : moved_) tail_.moved.push_back({ordinal, offset});
     tail_.statement = report.statement = statement.statement();
     Writer tail;
     write(tail_, tail);
@@ -117,6 +116,7 @@ class Appending {
   Tail tail_;
   u64 start_, end_;
   std::map<u64, FrameHead> heads_;  // of the frames that were added
+  std::map<u64, u64> moved_;        // by ordinal, offsets of all frames that are not in their place
   bool is_committed_ = false;
 };
 

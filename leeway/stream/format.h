@@ -102,7 +102,7 @@ class StatementMaker {
   std::vector<u64> hashes_;
 };
 
-// A frame that had no room in its place when its chunk was written again.
+// A frame that is not in its place, because its chunk was written again.
 struct Moved {
   u64 ordinal, offset;
 };

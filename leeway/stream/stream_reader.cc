@@ -8,7 +8,7 @@
 namespace leeway {
 namespace {
 
-// At least one chunk in so many must be left: a few bytes must not ask for terabytes of gaps.
+// At least one chunk in this many must be left: a few bytes must not ask for terabytes of gaps.
 constexpr u64 kSalvageable = 64;
 
 // Searches look at this many bytes at a time.

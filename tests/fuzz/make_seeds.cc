@@ -32,7 +32,7 @@ void save(const std::string& path, const Bytes& stream) {
 std::vector<std::string> recipes() {
   std::vector<std::string> list;
   for (const NamedRecipe& named : named_recipes()) list.emplace_back(named.recipe);
-  // Every encoder without a lossless stage behind it, so that what it wrote lies open.
+  // Every encoder without a lossless stage after it, so that what it wrote lies open.
   for (const StageInfo& stage : all_stages()) {
     const std::string name(stage.name);
     if (stage.kind == Kind::encoder)

@@ -152,7 +152,7 @@ class Mutation {
       header_.recipe = std::string(named[below(named.size())].recipe);
       return;
     }
-    // A stage put before, behind, or in the place of the recipe.
+    // A stage put before, after, or in the place of the recipe.
     const std::vector<StageInfo> stages = all_stages();
     const std::string stage(stages[size_t(below(stages.size()))].name);
     switch (below(3)) {
