@@ -1761,13 +1761,42 @@ def decode_payload(payload, header, squeezed, bound):
     return values
 
 
-def last_end(data, first_frame):
-    """Where the stream ends: at the last end magic, which only an interrupted update may have left bytes after."""
-    end = data.rfind(b"LWYend\r\n", first_frame)
-    require(end >= 0, "no end")
-    after = data[end + 8 : end + 72]
-    require(after[:4] == b"LWYc"[: len(after)] or after == bytes(64), "bytes after the end")
-    return end + 8
+def last_end(data, first_frame, chunks):
+    """Where the stream ends. An interrupted update leaves bytes after the last whole tail."""
+    if data[-8:] == b"LWYend\r\n":
+        return len(data)
+    at, end = first_frame, 0
+    while True:
+        head, tail = data[at : at + 64], tail_bytes(data[at:], chunks)
+        if len(head) == 64 and head[:4] == b"LWYc" and hash_of(head[:56]) == struct.unpack_from("<Q", head, 56)[0] \
+                and at + 64 + struct.unpack_from("<I", head, 4)[0] <= len(data):
+            at += 64 + struct.unpack_from("<I", head, 4)[0]
+        elif tail and data[at + tail - 8 : at + tail] == b"LWYend\r\n":
+            end = at = at + tail
+        else:
+            break
+    rest = bytes(data[at:])
+    begun = rest[:4] == b"LWYc"[: len(rest)] or rest[:64] == bytes(64)
+    if at > end:
+        begun |= not any(rest) or (rest[:4] == b"LWYt"[: len(rest)] if not tail or tail > len(rest) else not any(rest[tail - 8 : tail]))
+    require(end > 0 and begun, "no end")
+    return end
+
+
+def tail_bytes(data, chunks):
+    """The length of the tail that begins here, whole or not; 0 if none does."""
+    try:
+        tail = Reader(data[: 128 + 30 * chunks])
+        require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == 0 and tail.varint() == chunks, "no tail")
+        for _ in range(chunks):
+            tail.varint()
+        for _ in range(2 * tail.varint()):
+            tail.varint()
+        tail.take(32)
+        require(hash_of(bytes(data[: tail.at])) == tail.get("Q"), "damaged tail")
+        return tail.at + 16
+    except (Corrupt, struct.error):
+        return 0
 
 
 def decode(data):
@@ -1778,7 +1807,7 @@ def decode(data):
     grid = [-(-n // c) for n, c in zip(shape, chunk)]
     out = np.zeros(list(shape) + [width], dtype=np.uint8)
     chunks, offset = list(product(*(range(n) for n in grid))), reader.at
-    data = data[: last_end(data, offset)]
+    data = data[: last_end(data, offset, len(chunks))]
     start = len(data) - Reader(data[-16:]).get("Q")
     require(offset <= start, "wrong end")
     tail = Reader(data[start:-24])

@@ -26,15 +26,14 @@ struct Compress {
     if (!recipe.empty()) options.recipe = recipe;
     if (!preset.empty()) options.recipe = preset;
     check_recipe(options.recipe);  // before any file is touched
-    if (container) declare_fills(fills, DType::f64, options);
     options.detect_fills = !no_detect;
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
     if (container && (!region_bounds.empty() || !bounds.empty()))
       fail_argument("--region-bound and --bounds are for raw and .npy files");
     if (container)
-      return CompressVariables{*container, output, options, variables,
-                               excluded,   force,  json,    work.quiet}
+      return CompressVariables{*container, output, options, variables, excluded,
+                               fills,      force,  json,    work.quiet}
           .run();
     if (!variables.empty() || !excluded.empty())
       fail_argument("--variable and --exclude are for HDF5 and netCDF files");

@@ -50,13 +50,15 @@ struct Task {
   CompressOptions options;  // with the bound of the stored numbers
 };
 
-CompressOptions options_for(const Variable& variable, CompressOptions options, const Bound& asked) {
+CompressOptions options_for(const Variable& variable, CompressOptions options, const Bound& asked,
+                            const std::vector<std::string>& fills) {
   options.bound = {};
   for (const Limit& limit : asked.limits())
     options.bound.add(limit.kind, limit.kind == BoundKind::abs || limit.kind == BoundKind::l2
                                       ? limit.value / variable.unit()
                                       : limit.value);
   variable.declare_fills(options);
+  declare_fills(fills, variable.dtype(), options);
   return options;
 }
 
@@ -137,7 +139,7 @@ std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked,
       fail_argument("'" + name +
                     "' holds unsigned numbers as signed ones (_Unsigned): only --variable " + name +
                     "=lossless keeps them");
-    CompressOptions options = options_for(variable, asked.options, bound);
+    CompressOptions options = options_for(variable, asked.options, bound, asked.fills);
     tasks.push_back({std::move(variable), bound, std::move(options)});
   }
   return tasks;

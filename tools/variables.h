@@ -19,6 +19,7 @@ struct CompressVariables {
   CompressOptions options;              // the bound may be missing
   std::vector<std::string> own_bounds;  // "t=abs:0.01", "tas*=rel:1e-4"
   std::vector<std::string> excluded;    // names, or patterns of names
+  std::vector<std::string> fills;       // as given, for all of them
   bool force = false, json = false, quiet = false;
   void run() const;
 };

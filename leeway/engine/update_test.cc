@@ -223,6 +223,58 @@ TEST(Update, AnInterruptedOneLeavesTheOldStream) {
   EXPECT_GT(interrupted, 40);
 }
 
+// Only what an interrupted update can have left is left out; anything else is damage, and never
+// brings an older version back.
+TEST(Update, DamageIsNotTakenForAnInterruptedUpdate) {
+  Case c;
+  const std::vector<float> values(8 * 16 * 32, 3.5f);
+  MemoryStore store(c.stream);
+  for (int round = 0; round < 2; ++round)
+    update(store, {}, view_of(values.data(), Shape{8, 16, 32}));
+  const auto newest = decoded_of(c.stream);
+  const auto with = [&](const Bytes& more) {
+    Bytes stream = c.stream;
+    stream.insert(stream.end(), more.begin(), more.end());
+    return stream;
+  };
+  for (const Bytes& more : {Bytes{'\n'}, Bytes(1, 0), Bytes(63, 0), Bytes(100, 'x')})
+    EXPECT_THROW(decompress(with(more)), Error) << more.size();
+  for (const Bytes& more : {Bytes{'L', 'W', 'Y', 'c'}, Bytes(64, 0)})
+    EXPECT_EQ(decoded_of(with(more)), newest) << more.size();
+  for (size_t bit = 0; bit < 64; ++bit) {
+    Bytes stream = c.stream;
+    stream[stream.size() - 1 - bit / 8] ^= u8(1 << bit % 8);
+    EXPECT_THROW(decompress(stream), Error) << bit;
+  }
+}
+
+// Values that look like parts of a stream mislead nobody.
+TEST(Update, DataThatHoldsEndsAndTails) {
+  const Shape shape{4096};
+  auto options = options_for<u8>(Bound::lossless(), "plain");
+  options.chunk = {1024};
+  std::vector<u8> values(4096);
+  std::mt19937 random(2);
+  for (u8& value : values) value = u8(random());
+  const std::string_view end = "LWYend\r\nLWYc";
+  Bytes stream = compress(values.data(), shape, options);
+  for (int version = 1; version < 3; ++version) {
+    // The stream's own end, and many more of them.
+    for (size_t at = 0; at + 64 < values.size(); at += 40)
+      std::ranges::copy(end, values.begin() + std::ptrdiff_t(at));
+    const Bytes before = stream;
+    const size_t own = std::min<size_t>(before.size(), 700);
+    std::copy(before.end() - std::ptrdiff_t(own), before.end(), values.begin() + 100);
+    const auto old = decompress(before);
+    MemoryStore store(stream);
+    update(store, {}, view_of(values.data(), shape));
+    for (size_t size = before.size() + 1; size < stream.size(); size += 7) {
+      const Array found = decompress(ByteView(stream).first(size));
+      ASSERT_TRUE(std::ranges::equal(found.as<u8>(), old.as<u8>())) << version << " " << size;
+    }
+  }
+}
+
 TEST(Update, AFailureCostsTheUpdateOnly) {
   Case c;
   const Bytes before = c.stream;

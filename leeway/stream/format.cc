@@ -408,9 +408,31 @@ bool may_begin_frame(ByteView bytes) {
           std::ranges::all_of(bytes.first(kFrameHeadBytes), [](u8 byte) { return byte == 0; }));
 }
 
-size_t find_last_end(ByteView bytes) {
-  const auto found = std::ranges::find_end(bytes, kEndMagic);
-  return found.empty() ? 0 : size_t(found.end() - bytes.begin());
+bool may_begin_tail(ByteView bytes) {
+  const size_t known = std::min(bytes.size(), kTailMagic.size());
+  return known > 0 && std::ranges::equal(bytes.first(known), ByteView(kTailMagic).first(known));
+}
+
+bool is_end(ByteView bytes) { return std::ranges::equal(bytes, kEndMagic); }
+
+std::optional<size_t> find_tail(ByteView bytes, u64 chunks) {
+  constexpr size_t kStatementBytes = 32;
+  try {
+    Reader in(bytes);
+    expect_magic(in, kTailMagic, "no tail where one should be");
+    if (in.get<u32>() != 0 || in.get_varint() != chunks) return std::nullopt;
+    for (u64 i = 0; i < chunks; ++i) in.get_varint();
+    for (u64 moved = in.get_varint(chunks, "too many moved chunks"); moved > 0; --moved) {
+      in.get_varint();
+      in.get_varint();
+    }
+    const ByteView hashed = bytes.first(bytes.size() - in.remaining() + kStatementBytes);
+    in.take(kStatementBytes);
+    expect_hash(hashed, in.get<u64>(), "the tail's checksum differs");
+    return hashed.size() + kTailEndBytes;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace leeway

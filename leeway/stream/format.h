@@ -134,7 +134,14 @@ LEEWAY_EXPORT size_t find_frame(ByteView bytes, size_t from);
 LEEWAY_EXPORT std::optional<FrameHead> find_frame_head(ByteView bytes);
 // Whether these bytes are the first of a frame, or the zeros of a frame that never arrived.
 LEEWAY_EXPORT bool may_begin_frame(ByteView bytes);
-// Where the last tail ends among these bytes; 0 if none does.
-LEEWAY_EXPORT size_t find_last_end(ByteView bytes);
+// Whether these bytes are the first of a tail.
+LEEWAY_EXPORT bool may_begin_tail(ByteView bytes);
+// Whether these bytes are the last of a stream.
+LEEWAY_EXPORT bool is_end(ByteView bytes);
+// How long the tail is that begins with these bytes, even if they stop short of its end; nothing if
+// they are no tail.
+LEEWAY_EXPORT std::optional<size_t> find_tail(ByteView bytes, u64 chunks);
+// No tail is longer.
+constexpr u64 most_tail_bytes(u64 chunks) { return 128 + 30 * chunks; }
 
 }  // namespace leeway

@@ -64,7 +64,7 @@ bool StreamReader::has_end() const {
   const u64 size = source_.size();
   Bytes storage;
   return size >= kEndMagicBytes &&
-         find_last_end(source_.read(size - kEndMagicBytes, kEndMagicBytes, storage)) > 0;
+         is_end(source_.read(size - kEndMagicBytes, kEndMagicBytes, storage));
 }
 
 // Whether a stream ends here, with all of its frames in place.
@@ -81,30 +81,59 @@ bool StreamReader::is_whole_at(u64 end) {
 }
 
 // An update appends frames and a tail, and the last bytes of the tail when all others have been
-// written. One that was interrupted leaves an earlier tail, followed by a frame or by blocks of
-// zeros that were never filled.
+// written. One that was interrupted leaves an earlier tail with something unfinished after it. The
+// way there leads over whole frames and tails: what payloads hold is never looked at.
 bool StreamReader::find_earlier_end() {
-  constexpr int kMostTries = 16;
-  const u64 size = source_.size();
-  int tries = 0;
-  Bytes storage;
-  for (u64 stop = size; stop > first_frame_ + kEndMagicBytes;) {
-    const u64 start = std::max(first_frame_, stop - std::min(stop, kWindow));
-    const ByteView window = source_.read(start, stop - start, storage);
-    for (size_t at = window.size(); (at = find_last_end(window.first(at))) > 0;) {
-      const u64 end = start + at;
-      Bytes after;
-      const u64 next = std::min<u64>(size - end, kFrameHeadBytes);
-      if (may_begin_frame(source_.read(end, next, after))) {
-        if (is_whole_at(end)) return true;
-        if (++tries == kMostTries) return false;
-      }
-      at -= 1;
-    }
-    if (start == first_frame_) break;
-    stop = start + kEndMagicBytes - 1;  // one may lie across the border
+  u64 at = first_frame_, end = 0;
+  for (;;) {
+    if (const u64 frame = frame_bytes_at(at))
+      at += frame;
+    else if (const u64 tail = tail_bytes_at(at))
+      end = at += tail;
+    else
+      break;
   }
-  return false;
+  return end > 0 && may_be_unfinished(at, at > end) && is_whole_at(end);
+}
+
+// Of the whole frame that begins here; 0 if none does.
+u64 StreamReader::frame_bytes_at(u64 at) const {
+  if (source_.size() - at < kFrameHeadBytes) return 0;
+  Bytes storage;
+  const auto head = find_frame_head(source_.read(at, kFrameHeadBytes, storage));
+  return head && head->payload_bytes <= source_.size() - at - kFrameHeadBytes
+             ? kFrameHeadBytes + head->payload_bytes
+             : 0;
+}
+
+// Of the whole tail that begins here; 0 if none does.
+u64 StreamReader::tail_bytes_at(u64 at) const {
+  const u64 chunks = header_.grid().size(),
+            most = std::min(source_.size() - at, most_tail_bytes(chunks));
+  Bytes storage;
+  const ByteView bytes = source_.read(at, most, storage);
+  const auto size = find_tail(bytes, chunks);
+  return size && *size <= bytes.size() &&
+                 is_end(bytes.subspan(*size - kEndMagicBytes, kEndMagicBytes))
+             ? *size
+             : 0;
+}
+
+// Whether an interrupted update may have left what is here, after frames of its own or none.
+bool StreamReader::may_be_unfinished(u64 at, bool after_frames) const {
+  const u64 chunks = header_.grid().size();
+  Bytes storage;
+  const ByteView rest =
+      source_.read(at, std::min(source_.size() - at, most_tail_bytes(chunks)), storage);
+  if (may_begin_frame(rest)) return true;
+  if (!after_frames) return false;
+  const auto is_zero = [](ByteView bytes) {
+    return std::ranges::all_of(bytes, [](u8 byte) { return byte == 0; });
+  };
+  // A whole tail that has something else in the place of its end is damaged.
+  if (const auto tail = find_tail(rest, chunks); tail && *tail <= rest.size())
+    return is_zero(rest.subspan(*tail - kEndMagicBytes, kEndMagicBytes));
+  return is_zero(rest) || may_begin_tail(rest);
 }
 
 void StreamReader::check_statement(const Statement& of_frames) const {

@@ -58,6 +58,9 @@ class LEEWAY_EXPORT StreamReader {
   bool is_whole_at(u64 end);
   bool has_end() const;
   bool find_earlier_end();
+  u64 frame_bytes_at(u64 at) const;
+  u64 tail_bytes_at(u64 at) const;
+  bool may_be_unfinished(u64 at, bool after_frames) const;
   void search_frames();
   u64 search_window(u64 start, ByteView window);
 
