@@ -2,6 +2,8 @@
 #include "leeway/chunk_memory.h"
 
 #include <algorithm>
+#include <set>
+#include <unordered_map>
 
 #include "leeway/core/hash.h"
 #include "leeway/leeway.hpp"
@@ -18,9 +20,9 @@ constexpr size_t kRun = 4, kRunEvery = 4;
 // How a slot is divided.
 constexpr int kNumberBits = 40;
 constexpr u64 kNumbers = (u64(1) << kNumberBits) - 1;
-// A chunk that came from a forgotten stream is kept without loss. A few equal values do not prove
-// that it did: at least this part of them must be.
-constexpr u64 kForgottenPart = 16;
+// A chunk that came from a forgotten stream, or from several, is kept without loss. A few equal
+// values do not prove that it did: at least this part of all weights must.
+constexpr double kDoubtfulPart = 16;
 
 // Places spread evenly over an array, whichever part of it one looks at: the fractions of multiples
 // of the golden ratio.
@@ -76,17 +78,21 @@ ChunkMemory::Traces ChunkMemory::traces_of(const View& array, const Bound& bound
     values = gathered.data();
   }
   Traces traces;
-  traces.reserve(count + count / kRunEvery + 1);
   visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
+    const auto value_at = [&](size_t at) {
+      T value;
+      std::memcpy(&value, values + at * sizeof value, sizeof value);
+      return value;
+    };
     const auto add = [&](size_t first, size_t length) {
       u64 trace = mixed(seed, first, length);
       for (size_t at = first; at < first + length && trace != 0; ++at) {
-        T value;
-        std::memcpy(&value, values + at * sizeof value, sizeof value);
+        const T value = value_at(at);
         // Special values come back whatever happens.
         trace = mask.is_special(value) ? 0 : mixed(trace, at, u64(bits_of(value)));
       }
-      traces.push_back(trace);
+      traces.numbers.push_back(trace);
+      traces.bits.push_back(u64(bits_of(value_at(first))));
     };
     const auto place_of = [&](size_t k) { return count == size ? k : place(k, size); };
     for (size_t k = 0; k < count; ++k) add(place_of(k), 1);
@@ -96,7 +102,7 @@ ChunkMemory::Traces ChunkMemory::traces_of(const View& array, const Bound& bound
   return traces;
 }
 
-void ChunkMemory::keep(ByteView stream, Traces traces) {
+void ChunkMemory::keep(ByteView stream, std::vector<u64> traces) {
   const std::lock_guard lock(mutex_);
   if (slots_.empty()) slots_.resize(kSlots);
   const u64 number = next_++ & kNumbers;
@@ -112,43 +118,61 @@ void ChunkMemory::keep(ByteView stream, Traces traces) {
   }
 }
 
-// The stream with most of the traces. A trace leads to the last stream that had it, which need not
-// be the one that the array came from: where both are 0, for instance. So all streams that any
-// trace leads to are compared.
+// The stream that has most of the traces. A trace leads to the last stream that had it, which need
+// not be the one that the array came from: where both are 0, for instance. So all streams that any
+// trace leads to are compared. If another one has many traces that the best one lacks, the array
+// may hold parts of both.
 ChunkMemory::Trail ChunkMemory::find(const Traces& traces) {
   const std::lock_guard lock(mutex_);
   if (slots_.empty()) return {};
-  std::map<u64, u64> votes;  // by number
-  u64 all = 0;
-  for (const u64 trace : traces) {
-    if (trace == 0) continue;
-    ++all;
-    const u64 slot = slots_[size_t(trace) % kSlots];
-    if (slot != 0 && (slot ^ trace) >> kNumberBits == 0) ++votes[slot & kNumbers];
+  std::unordered_map<u64, double> counts;  // of values
+  for (const u64 bits : traces.bits) ++counts[bits];
+  std::vector<double> weights;
+  for (size_t i = 0; i < traces.numbers.size(); ++i)
+    weights.push_back(traces.numbers[i] ? 1 / counts[traces.bits[i]] : 0);
+  std::set<u64> streams;
+  double all = 0, forgotten = 0;
+  for (size_t i = 0; i < traces.numbers.size(); ++i) {
+    const u64 trace = traces.numbers[i], slot = slots_[size_t(trace) % kSlots];
+    all += weights[i];
+    if (trace == 0 || slot == 0 || (slot ^ trace) >> kNumberBits != 0) continue;
+    if (known_.contains(slot & kNumbers))
+      streams.insert(slot & kNumbers);
+    else  // those that are known are newer: what leads here was in none of them
+      forgotten += weights[i];
   }
-  const Known* found = nullptr;
-  u64 most = 0;
-  for (const auto& [number, count] : votes) {
-    const auto known = known_.find(number);
-    if (known == known_.end()) {
-      // Those that are known are newer: what leads here was in none of them.
-      if (count >= all / kForgottenPart) return {{}, true};
-      continue;
-    }
-    const Traces& others = known->second.traces;
-    u64 same = 0;
-    for (size_t i = 0; i < std::min(traces.size(), others.size()); ++i)
-      same += traces[i] != 0 && traces[i] == others[i];
-    if (same > 0 && same >= most) found = &known->second, most = same;
+  const auto weight_where = [&](auto&& is_counted) {
+    double weight = 0;
+    for (size_t i = 0; i < traces.numbers.size(); ++i)
+      if (is_counted(i)) weight += weights[i];
+    return weight;
+  };
+  const auto has = [&](const Known& known, size_t i) {
+    return i < known.traces.size() && known.traces[i] == traces.numbers[i];
+  };
+  const Known* best = nullptr;
+  double most = 0;
+  for (const u64 number : streams) {
+    const Known& known = known_.at(number);
+    const double weight = weight_where([&](size_t i) { return has(known, i); });
+    if (weight >= most) best = &known, most = weight;
   }
-  return found ? Trail{found->stream, true} : Trail{};
+  if (!best) return {{}, forgotten > 0 && forgotten >= all / kDoubtfulPart};
+  double beside = forgotten;
+  for (const u64 number : streams) {
+    const Known& known = known_.at(number);
+    beside =
+        std::max(beside, weight_where([&](size_t i) { return has(known, i) && !has(*best, i); }));
+  }
+  if (beside >= all / kDoubtfulPart) return {{}, true};
+  return {best->stream, true};
 }
 
 void ChunkMemory::remember(ByteView stream, const View& decoded) {
   const MemorySource source(stream);
   const Header header = StreamReader(source).header();
   if (header.bound.has(BoundKind::lossless)) return;
-  keep(stream, traces_of(decoded, header.bound, {.params = {}, .fills = header.fills}));
+  keep(stream, traces_of(decoded, header.bound, {.params = {}, .fills = header.fills}).numbers);
 }
 
 CompressReport ChunkMemory::compress_into(const View& array, const CompressOptions& options,

@@ -32,22 +32,26 @@ class LEEWAY_EXPORT ChunkMemory {
                                std::span<u8> memory);
 
  private:
-  // What a few values of an array say of where it came from: each, and some runs of values, with
-  // its place, type, shape and bound, as one number. 0 where a value is special. Those of two
-  // arrays of one shape stand in the same order.
-  using Traces = std::vector<u64>;
+  // What a few values of an array, and some runs of values, say of where it came from: each with
+  // its place and the type, shape and bound of the array, as one number; 0 for special values. The
+  // rarer a value is in its array, the more it says. Traces of two arrays of one shape have the
+  // same order.
+  struct Traces {
+    std::vector<u64> numbers;
+    std::vector<u64> bits;  // of the first value of each
+  };
   struct Known {
     Bytes stream;
-    Traces traces;
+    std::vector<u64> traces;
     size_t bytes() const { return stream.size() + traces.size() * sizeof(u64); }
   };
   struct Trail {
-    Bytes stream;  // empty: forgotten
+    Bytes stream;  // empty: forgotten, or one of several
     bool is_known = false;
   };
 
   static Traces traces_of(const View& array, const Bound& bound, const Mask& mask);
-  void keep(ByteView stream, Traces traces);
+  void keep(ByteView stream, std::vector<u64> traces);
   Trail find(const Traces& traces);
 
   std::mutex mutex_;

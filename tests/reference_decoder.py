@@ -1763,7 +1763,9 @@ def decode_payload(payload, header, squeezed, bound):
 
 def last_end(data, first_frame, chunks):
     """Where the stream ends. An interrupted update leaves bytes after the last whole tail."""
-    if data[-8:] == b"LWYend\r\n":
+    ended = data[-8:] == b"LWYend\r\n"
+    size = struct.unpack_from("<Q", data, len(data) - 16)[0] if ended else 0
+    if first_frame <= len(data) - size and tail_bytes(data[len(data) - size :], chunks) == size > 0:
         return len(data)
     at, end = first_frame, 0
     while True:
@@ -1778,7 +1780,7 @@ def last_end(data, first_frame, chunks):
     rest = bytes(data[at:])
     begun = rest[:4] == b"LWYc"[: len(rest)] or rest[:64] == bytes(64)
     if at > end:
-        begun |= not any(rest) or (rest[:4] == b"LWYt"[: len(rest)] if not tail or tail > len(rest) else not any(rest[tail - 8 : tail]))
+        begun |= not any(rest) or (rest[:4] == b"LWYt"[: len(rest)] and not ended if not tail or tail > len(rest) else not any(rest[tail - 8 : tail]))
     require(end > 0 and begun, "no end")
     return end
 

@@ -26,8 +26,8 @@ StreamReader::StreamReader(const ByteSource& source, OnDamage on_damage)
     read_index(end_);
   } catch (const Error& error) {
     if (error.code() != Errc::corrupt) throw;
-    // A stream that has its end is damaged; one that has not may lack no more than an update.
-    if (!has_end() && find_earlier_end()) return;
+    // It may lack no more than an update.
+    if (find_earlier_end()) return;
     if (on_damage == OnDamage::refuse) throw;
     search_frames();
   }
@@ -133,7 +133,8 @@ bool StreamReader::may_be_unfinished(u64 at, bool after_frames) const {
   // A whole tail that has something else in the place of its end is damaged.
   if (const auto tail = find_tail(rest, chunks); tail && *tail <= rest.size())
     return is_zero(rest.subspan(*tail - kEndMagicBytes, kEndMagicBytes));
-  return is_zero(rest) || may_begin_tail(rest);
+  // So is one that has its end.
+  return is_zero(rest) || (may_begin_tail(rest) && !has_end());
 }
 
 void StreamReader::check_statement(const Statement& of_frames) const {
