@@ -6,8 +6,10 @@
 #include <unordered_map>
 
 #include "leeway/core/hash.h"
+#include "leeway/engine/chunk_codec.h"
 #include "leeway/leeway.hpp"
 #include "leeway/quality/choose.h"
+#include "leeway/quantize/linear.h"
 
 namespace leeway {
 namespace {
@@ -49,6 +51,19 @@ bool can_continue(const Header& earlier, const CompressOptions& options, const V
   const auto codec = make_codec(parse_recipe(earlier.recipe), array.dtype);
   return options.bound.is_lasting() && !options.has_regions() && earlier.regions.empty() &&
          !codec->is_by_value() && chunk_of(options, array.shape, *codec) == earlier.chunk;
+}
+
+// Whether all values are multiples of one step: those stay when they are quantized again, whatever
+// is around them.
+bool stays_anyway(const StreamReader& stream) {
+  if (!stream.header().recipe.starts_with(Linear::kName)) return false;
+  for (u64 ordinal = 0; ordinal < stream.chunks(); ++ordinal) {
+    Bytes storage;
+    const Payload kind = Payload(stream.read_begin(ordinal, 1, storage)[0]);
+    if (stream.read_head(ordinal).exact > 0 || (kind != Payload::coded && kind != Payload::narrow))
+      return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -118,13 +133,17 @@ void ChunkMemory::keep(ByteView stream, std::vector<u64> traces) {
   }
 }
 
+bool ChunkMemory::knows_nothing() {
+  const std::lock_guard lock(mutex_);
+  return slots_.empty();
+}
+
 // The stream that has most of the traces. A trace leads to the last stream that had it, which need
 // not be the one that the array came from: where both are 0, for instance. So all streams that any
 // trace leads to are compared. If another one has many traces that the best one lacks, the array
 // may hold parts of both.
 ChunkMemory::Trail ChunkMemory::find(const Traces& traces) {
   const std::lock_guard lock(mutex_);
-  if (slots_.empty()) return {};
   std::unordered_map<u64, double> counts;  // of values
   for (const u64 bits : traces.bits) ++counts[bits];
   std::vector<double> weights;
@@ -170,8 +189,9 @@ ChunkMemory::Trail ChunkMemory::find(const Traces& traces) {
 
 void ChunkMemory::remember(ByteView stream, const View& decoded) {
   const MemorySource source(stream);
-  const Header header = StreamReader(source).header();
-  if (header.bound.has(BoundKind::lossless)) return;
+  const StreamReader reader(source);
+  const Header& header = reader.header();
+  if (header.bound.has(BoundKind::lossless) || stays_anyway(reader)) return;
   keep(stream, traces_of(decoded, header.bound, {.params = {}, .fills = header.fills}).numbers);
 }
 
@@ -179,6 +199,7 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
                                           std::span<u8> memory) {
   const auto compress_plainly = [&] { return leeway::compress_into(array, options, memory); };
   if (options.bound.has(BoundKind::lossless)) return compress_plainly();
+  if (knows_nothing()) return compress_plainly();
   const Trail trail = find(traces_of(array, options.bound, {}));
   if (!trail.is_known) return compress_plainly();
   CompressOptions again = options;

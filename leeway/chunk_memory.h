@@ -52,6 +52,7 @@ class LEEWAY_EXPORT ChunkMemory {
 
   static Traces traces_of(const View& array, const Bound& bound, const Mask& mask);
   void keep(ByteView stream, std::vector<u64> traces);
+  bool knows_nothing();
   Trail find(const Traces& traces);
 
   std::mutex mutex_;
