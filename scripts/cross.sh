@@ -40,7 +40,8 @@ emulate() { "qemu-$cpu-static" -E "LD_LIBRARY_PATH=$here:$here/blas:$here/lapack
 step "compiler, emulator"
 scripts/setup.sh build "${tools[@]}"
 
-# Libraries of the other processor lie in a folder of their own, so that the machine's packages stay as they are.
+# Libraries of the other processor, from where the machine has its own packages. They lie in a folder of their own, so that
+# the machine's packages stay as they are.
 if [ ! -e "$root/complete" ]; then
   step "libraries for $cpu"
   apt=$build/apt
@@ -49,8 +50,7 @@ if [ ! -e "$root/complete" ]; then
   : >"$apt/status"
   options=(-o "APT::Architecture=$debian" -o "APT::Architectures=$debian" -o "Dir::State::status=$apt/status"
            -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt" -o "Dir::Cache::archives=$apt/archives"
-           -o "Dir::Etc::sourcelist=$apt/sources.list" -o "Dir::Etc::sourceparts=/dev/null" -o "APT::Sandbox::User=root"
-           -o "Debug::NoLocking=true")
+           -o "APT::Sandbox::User=root" -o "Debug::NoLocking=true")
   run apt-get "${options[@]}" update
   run apt-get "${options[@]}" install -y --no-install-recommends --download-only "${libraries[@]}"
   for package in "$apt"/archives/*.deb; do
