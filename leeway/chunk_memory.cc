@@ -53,10 +53,11 @@ bool can_continue(const Header& earlier, const CompressOptions& options, const V
          !codec->is_by_value() && chunk_of(options, array.shape, *codec) == earlier.chunk;
 }
 
-// Whether all values are multiples of one step: those stay when they are quantized again, whatever
-// is around them.
+// Whether all values are multiples of a step that will be the same the next time: those stay when
+// they are quantized again, whatever is around them.
 bool stays_anyway(const StreamReader& stream) {
-  if (!stream.header().recipe.starts_with(Linear::kName)) return false;
+  const Header& header = stream.header();
+  if (!header.bound.is_lasting() || !header.recipe.starts_with(Linear::kName)) return false;
   for (u64 ordinal = 0; ordinal < stream.chunks(); ++ordinal) {
     Bytes storage;
     const Payload kind = Payload(stream.read_begin(ordinal, 1, storage)[0]);
