@@ -2,7 +2,6 @@
 #include "leeway/chunk_memory.h"
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 
 #include "leeway/core/hash.h"
@@ -14,14 +13,9 @@
 namespace leeway {
 namespace {
 
-constexpr u64 kMostBytes = u64(64) << 20;  // of streams and their traces
-constexpr size_t kSlots = size_t(1) << 21;
-constexpr size_t kMostTraces = 1024;  // of single values
-// Many streams may have the same value in one place, but hardly the same run of values.
-constexpr size_t kRun = 4, kRunEvery = 4;
-// How a slot is divided.
-constexpr int kNumberBits = 40;
-constexpr u64 kNumbers = (u64(1) << kNumberBits) - 1;
+constexpr u64 kMostBytes = u64(64) << 20;  // of streams
+constexpr size_t kMostMarks = 1024;        // of one stream
+constexpr size_t kMostKnown = 4096;        // streams, those forgotten included
 // A chunk that came from a forgotten stream, or from several, is kept without loss. A few equal
 // values do not prove that it did: at least this part of all weights must.
 constexpr double kDoubtfulPart = 16;
@@ -33,12 +27,37 @@ size_t place(size_t k, size_t size) {
   return std::min(size - 1, size_t(double(fraction >> 11) * 0x1p-53 * double(size)));
 }
 
-// Three numbers as one. Whoever finds the same one compares the values themselves.
-u64 mixed(u64 a, u64 b, u64 c) {
-  u64 sum = (a ^ b * 0x9e3779b97f4a7c15u) + c;
-  sum = (sum ^ sum >> 29) * 0xbf58476d1ce4e5b9u;
-  return (sum ^ sum >> 32) * 0x94d049bb133111ebu;
+u64 kind_of(const View& array, const Bound& bound) {
+  Writer kind;
+  kind.put(array.dtype);
+  kind.put_array(array.shape.extents());
+  for (const Limit& limit : bound.limits()) {
+    kind.put(limit.kind);
+    kind.put(limit.value);
+  }
+  return hash_of(kind.bytes());
 }
+
+// An array whose values stand one after the other, copied if need be.
+class Contiguous {
+ public:
+  explicit Contiguous(const View& array) : values_(array.data) {
+    if (is_contiguous(array)) return;
+    copy_.resize(size_t(array.shape.size()) * size_of(array.dtype));
+    gather(array, copy_.data());
+    values_ = copy_.data();
+  }
+  template <class T>
+  T at(u64 i) const {
+    T value;
+    std::memcpy(&value, values_ + i * sizeof value, sizeof value);
+    return value;
+  }
+
+ private:
+  const std::byte* values_;
+  std::vector<std::byte> copy_;
+};
 
 // Whether the host asks for the recipe of the earlier stream. If not, the array is not one that
 // comes back: somebody copies it.
@@ -74,118 +93,85 @@ ChunkMemory& ChunkMemory::of_process() {
   return *memory;
 }
 
-ChunkMemory::Traces ChunkMemory::traces_of(const View& array, const Bound& bound,
-                                           const Mask& mask) {
-  Writer kind;
-  kind.put(array.dtype);
-  kind.put_array(array.shape.extents());
-  for (const Limit& limit : bound.limits()) {
-    kind.put(limit.kind);
-    kind.put(limit.value);
-  }
-  const u64 seed = hash_of(kind.bytes());
+// Of ordinary values only: special ones come back whatever happens. Where most values are special,
+// all are looked at to find the others.
+std::vector<ChunkMemory::Mark> ChunkMemory::marks_of(const View& array, const Mask& mask) {
   const auto size = size_t(array.shape.size());
-  const size_t count = std::min(size, kMostTraces);
-  std::vector<std::byte> gathered;
-  const std::byte* values = array.data;
-  if (!is_contiguous(array)) {
-    gathered.resize(size * size_of(array.dtype));
-    gather(array, gathered.data());
-    values = gathered.data();
-  }
-  Traces traces;
+  const Contiguous values(array);
+  std::vector<Mark> marks;
   visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
-    const auto value_at = [&](size_t at) {
-      T value;
-      std::memcpy(&value, values + at * sizeof value, sizeof value);
-      return value;
+    const auto add = [&](size_t at) {
+      const T value = values.at<T>(at);
+      if (!mask.is_special(value)) marks.push_back({at, u64(bits_of(value)), 1});
     };
-    const auto add = [&](size_t first, size_t length) {
-      u64 trace = mixed(seed, first, length);
-      for (size_t at = first; at < first + length && trace != 0; ++at) {
-        const T value = value_at(at);
-        // Special values come back whatever happens.
-        trace = mask.is_special(value) ? 0 : mixed(trace, at, u64(bits_of(value)));
-      }
-      traces.numbers.push_back(trace);
-      traces.bits.push_back(u64(bits_of(value_at(first))));
-    };
-    const auto place_of = [&](size_t k) { return count == size ? k : place(k, size); };
-    for (size_t k = 0; k < count; ++k) add(place_of(k), 1);
-    for (size_t k = 0; k < count && size >= kRun; k += kRunEvery)
-      add(std::min(place_of(k), size - kRun), kRun);
+    for (size_t k = 0; k < kMostMarks && size > kMostMarks; ++k) add(place(k, size));
+    if (marks.size() >= kMostMarks / 2) return;
+    marks.clear();
+    for (size_t at = 0; at < size; ++at) add(at);
+    if (marks.size() <= kMostMarks) return;
+    std::vector<Mark> some;
+    for (size_t k = 0; k < kMostMarks; ++k) some.push_back(marks[place(k, marks.size())]);
+    marks = std::move(some);
   });
-  return traces;
+  std::ranges::sort(marks, {}, &Mark::at);
+  const auto [end, last] = std::ranges::unique(marks, {}, &Mark::at);
+  marks.erase(end, last);
+  std::unordered_map<u64, double> counts;
+  for (const Mark& mark : marks) ++counts[mark.bits];
+  for (Mark& mark : marks) mark.weight = 1 / counts[mark.bits];
+  return marks;
 }
 
-void ChunkMemory::keep(ByteView stream, std::vector<u64> traces) {
+void ChunkMemory::keep(Known known) {
   const std::lock_guard lock(mutex_);
-  if (slots_.empty()) slots_.resize(kSlots);
-  const u64 number = next_++ & kNumbers;
-  const Known& known =
-      known_.insert_or_assign(number, Known{Bytes(stream.begin(), stream.end()), std::move(traces)})
-          .first->second;
-  for (const u64 trace : known.traces)
-    if (trace != 0) slots_[size_t(trace) % kSlots] = (trace & ~kNumbers) | number;
-  bytes_ += known.bytes();
-  while (bytes_ > kMostBytes && known_.size() > 1) {
-    bytes_ -= known_.begin()->second.bytes();
-    known_.erase(known_.begin());
+  bytes_ += known.stream.size();
+  known_.push_back(std::move(known));
+  for (; bytes_ > kMostBytes && forgotten_ + 1 < known_.size(); ++forgotten_) {
+    bytes_ -= known_[forgotten_].stream.size();
+    known_[forgotten_].stream = {};
   }
+  if (known_.size() <= kMostKnown) return;
+  bytes_ -= known_.front().stream.size();
+  known_.pop_front();
+  if (forgotten_ > 0) --forgotten_;
 }
 
-bool ChunkMemory::knows_nothing() {
+// The stream with most of the weights. If another one has many marks that the best one has not,
+// the array may hold parts of both.
+ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
   const std::lock_guard lock(mutex_);
-  return slots_.empty();
-}
-
-// The stream that has most of the traces. A trace leads to the last stream that had it, which need
-// not be the one that the array came from: where both are 0, for instance. So all streams that any
-// trace leads to are compared. If another one has many traces that the best one lacks, the array
-// may hold parts of both.
-ChunkMemory::Trail ChunkMemory::find(const Traces& traces) {
-  const std::lock_guard lock(mutex_);
-  std::unordered_map<u64, double> counts;  // of values
-  for (const u64 bits : traces.bits) ++counts[bits];
-  std::vector<double> weights;
-  for (size_t i = 0; i < traces.numbers.size(); ++i)
-    weights.push_back(traces.numbers[i] ? 1 / counts[traces.bits[i]] : 0);
-  std::set<u64> streams;
-  double all = 0, forgotten = 0;
-  for (size_t i = 0; i < traces.numbers.size(); ++i) {
-    const u64 trace = traces.numbers[i], slot = slots_[size_t(trace) % kSlots];
-    all += weights[i];
-    if (trace == 0 || slot == 0 || (slot ^ trace) >> kNumberBits != 0) continue;
-    if (known_.contains(slot & kNumbers))
-      streams.insert(slot & kNumbers);
-    else  // those that are known are newer: what leads here was in none of them
-      forgotten += weights[i];
-  }
-  const auto weight_where = [&](auto&& is_counted) {
-    double weight = 0;
-    for (size_t i = 0; i < traces.numbers.size(); ++i)
-      if (is_counted(i)) weight += weights[i];
-    return weight;
-  };
-  const auto has = [&](const Known& known, size_t i) {
-    return i < known.traces.size() && known.traces[i] == traces.numbers[i];
-  };
-  const Known* best = nullptr;
-  double most = 0;
-  for (const u64 number : streams) {
-    const Known& known = known_.at(number);
-    const double weight = weight_where([&](size_t i) { return has(known, i); });
-    if (weight >= most) best = &known, most = weight;
-  }
-  if (!best) return {{}, forgotten > 0 && forgotten >= all / kDoubtfulPart};
-  double beside = forgotten;
-  for (const u64 number : streams) {
-    const Known& known = known_.at(number);
-    beside =
-        std::max(beside, weight_where([&](size_t i) { return has(known, i) && !has(*best, i); }));
-  }
-  if (beside >= all / kDoubtfulPart) return {{}, true};
-  return {best->stream, true};
+  if (std::ranges::find(known_, kind, &Known::kind) == known_.end()) return {};
+  const Contiguous values(array);
+  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) -> Trail {
+    const auto is_here = [&](const Mark& mark) {
+      return u64(bits_of(values.at<T>(mark.at))) == mark.bits;
+    };
+    const auto weight_of = [](const Known& known, auto&& is_counted) {
+      double weight = 0;
+      for (const Mark& mark : known.marks)
+        if (is_counted(mark)) weight += mark.weight;
+      return weight;
+    };
+    const Known* best = nullptr;
+    double most = 0;
+    for (const Known& known : known_) {
+      const double weight = known.kind == kind ? weight_of(known, is_here) : 0;
+      if (weight > 0 && weight >= most) best = &known, most = weight;
+    }
+    if (!best) return {};
+    const auto best_has_another = [&](const Mark& mark) {
+      const auto own = std::ranges::lower_bound(best->marks, mark.at, {}, &Mark::at);
+      return own != best->marks.end() && own->at == mark.at && own->bits != mark.bits;
+    };
+    const double doubtful = weight_of(*best, [](const Mark&) { return true; }) / kDoubtfulPart;
+    if (best->stream.empty()) return {{}, most >= doubtful};
+    for (const Known& known : known_)
+      if (known.kind == kind && weight_of(known, [&](const Mark& mark) {
+                                  return is_here(mark) && best_has_another(mark);
+                                }) >= doubtful)
+        return {{}, true};
+    return {best->stream, true};
+  });
 }
 
 void ChunkMemory::remember(ByteView stream, const View& decoded) {
@@ -193,15 +179,16 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
   const StreamReader reader(source);
   const Header& header = reader.header();
   if (header.bound.has(BoundKind::lossless) || stays_anyway(reader)) return;
-  keep(stream, traces_of(decoded, header.bound, {.params = {}, .fills = header.fills}).numbers);
+  keep({kind_of(decoded, header.bound),
+        {stream.begin(), stream.end()},
+        marks_of(decoded, {.params = {}, .fills = header.fills})});
 }
 
 CompressReport ChunkMemory::compress_into(const View& array, const CompressOptions& options,
                                           std::span<u8> memory) {
   const auto compress_plainly = [&] { return leeway::compress_into(array, options, memory); };
   if (options.bound.has(BoundKind::lossless)) return compress_plainly();
-  if (knows_nothing()) return compress_plainly();
-  const Trail trail = find(traces_of(array, options.bound, {}));
+  const Trail trail = find(array, kind_of(array, options.bound));
   if (!trail.is_known) return compress_plainly();
   CompressOptions again = options;
   if (trail.stream.empty()) {

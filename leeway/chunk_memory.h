@@ -7,7 +7,7 @@
 // decoded last, and values that come back as they were decoded keep their bits (engine/layers.h).
 #pragma once
 
-#include <map>
+#include <deque>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -32,35 +32,30 @@ class LEEWAY_EXPORT ChunkMemory {
                                std::span<u8> memory);
 
  private:
-  // What a few values of an array, and some runs of values, say of where it came from: each with
-  // its place and the type, shape and bound of the array, as one number; 0 for special values. The
-  // rarer a value is in its array, the more it says. Traces of two arrays of one shape have the
-  // same order.
-  struct Traces {
-    std::vector<u64> numbers;
-    std::vector<u64> bits;  // of the first value of each
+  // A value of a decoded array. The rarer it is among the others, the more it says of where an
+  // array came from that has it in the same place.
+  struct Mark {
+    u64 at, bits;
+    double weight;
   };
   struct Known {
-    Bytes stream;
-    std::vector<u64> traces;
-    size_t bytes() const { return stream.size() + traces.size() * sizeof(u64); }
+    u64 kind;      // type, shape and bound, as one number
+    Bytes stream;  // empty: forgotten
+    std::vector<Mark> marks;
   };
   struct Trail {
     Bytes stream;  // empty: forgotten, or one of several
     bool is_known = false;
   };
 
-  static Traces traces_of(const View& array, const Bound& bound, const Mask& mask);
-  void keep(ByteView stream, std::vector<u64> traces);
-  bool knows_nothing();
-  Trail find(const Traces& traces);
+  static std::vector<Mark> marks_of(const View& array, const Mask& mask);
+  void keep(Known known);
+  Trail find(const View& array, u64 kind);
 
   std::mutex mutex_;
-  std::map<u64, Known> known_;  // by number, the oldest first
-  // By the low bits of traces: their high bits, and the number of the stream that had it last.
-  std::vector<u64> slots_;
-  u64 next_ = 1;
-  u64 bytes_ = 0;  // of all that is known
+  std::deque<Known> known_;  // the oldest first
+  size_t forgotten_ = 0;     // how many of the oldest have no stream any more
+  u64 bytes_ = 0;            // of all streams
 };
 
 }  // namespace leeway
