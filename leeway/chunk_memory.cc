@@ -15,7 +15,7 @@ namespace {
 
 constexpr u64 kMostBytes = u64(64) << 20;  // of streams
 constexpr size_t kMostMarks = 1024;        // of one stream
-constexpr size_t kMostKnown = 4096;        // streams, those forgotten included
+constexpr size_t kMostKnown = 2048;        // streams, those forgotten included
 // A chunk that came from a forgotten stream, or from several, is kept without loss. A few equal
 // values do not prove that it did: at least this part of all weights must.
 constexpr double kDoubtfulPart = 16;
@@ -102,7 +102,7 @@ std::vector<ChunkMemory::Mark> ChunkMemory::marks_of(const View& array, const Ma
   visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
     const auto add = [&](size_t at) {
       const T value = values.at<T>(at);
-      if (!mask.is_special(value)) marks.push_back({at, u64(bits_of(value)), 1});
+      if (!mask.is_special(value)) marks.push_back({at, u64(bits_of(value))});
     };
     for (size_t k = 0; k < kMostMarks && size > kMostMarks; ++k) add(place(k, size));
     if (marks.size() >= kMostMarks / 2) return;
@@ -116,14 +116,14 @@ std::vector<ChunkMemory::Mark> ChunkMemory::marks_of(const View& array, const Ma
   std::ranges::sort(marks, {}, &Mark::at);
   const auto [end, last] = std::ranges::unique(marks, {}, &Mark::at);
   marks.erase(end, last);
-  std::unordered_map<u64, double> counts;
-  for (const Mark& mark : marks) ++counts[mark.bits];
-  for (Mark& mark : marks) mark.weight = 1 / counts[mark.bits];
   return marks;
 }
 
 void ChunkMemory::keep(Known known) {
   const std::lock_guard lock(mutex_);
+  // What is decoded again and again is known once.
+  if (!known_.empty() && known_.back().kind == known.kind && known_.back().hash == known.hash)
+    return;
   bytes_ += known.stream.size();
   known_.push_back(std::move(known));
   for (; bytes_ > kMostBytes && forgotten_ + 1 < known_.size(); ++forgotten_) {
@@ -146,10 +146,17 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
     const auto is_here = [&](const Mark& mark) {
       return u64(bits_of(values.at<T>(mark.at))) == mark.bits;
     };
-    const auto weight_of = [](const Known& known, auto&& is_counted) {
+    std::unordered_map<u64, double> counts;  // of some values of the array
+    const auto size = size_t(array.shape.size());
+    for (size_t k = 0; k < std::min(size, kMostMarks); ++k)
+      ++counts[u64(bits_of(values.at<T>(size > kMostMarks ? place(k, size) : k)))];
+    const auto weight_of = [&](const Known& known, auto&& is_counted) {
       double weight = 0;
-      for (const Mark& mark : known.marks)
-        if (is_counted(mark)) weight += mark.weight;
+      for (const Mark& mark : known.marks) {
+        if (!is_counted(mark)) continue;
+        const auto count = counts.find(mark.bits);
+        weight += 1 / (count == counts.end() ? 1 : 1 + count->second);
+      }
       return weight;
     };
     const Known* best = nullptr;
@@ -180,6 +187,7 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
   const Header& header = reader.header();
   if (header.bound.has(BoundKind::lossless) || stays_anyway(reader)) return;
   keep({kind_of(decoded, header.bound),
+        hash_of(stream),
         {stream.begin(), stream.end()},
         marks_of(decoded, {.params = {}, .fills = header.fills})});
 }

@@ -32,14 +32,14 @@ class LEEWAY_EXPORT ChunkMemory {
                                std::span<u8> memory);
 
  private:
-  // A value of a decoded array. The rarer it is among the others, the more it says of where an
-  // array came from that has it in the same place.
+  // A value of a decoded array. An array that has it in the same place may come from there; the
+  // rarer it is, the more it says.
   struct Mark {
     u64 at, bits;
-    double weight;
   };
   struct Known {
     u64 kind;      // type, shape and bound, as one number
+    u64 hash;      // of the stream
     Bytes stream;  // empty: forgotten
     std::vector<Mark> marks;
   };

@@ -103,7 +103,12 @@ rm -rf "$there/golden" "$there/golden-here"
 mkdir "$there/golden" "$there/golden-here"
 build/leeway_make_golden "$there/golden-here"
 emulate "$there/leeway_make_golden" "$there/golden"
-diff -r "$there/golden" "$there/golden-here"
+# A build with some types makes no streams of the others.
+left_out=none
+[ "$types" = all ] || left_out='golden-here: v1_[0-9]+_(f16|i8|i64|u8|u16|u32)_'
+if diff -rq "$there/golden" "$there/golden-here" | grep -vE "$left_out"; then
+  exit 1
+fi
 made=$(find "$there/golden" -type f | wc -l)
 echo "$made files, streams and decoded values, are the same byte for byte"
 
