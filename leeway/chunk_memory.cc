@@ -114,8 +114,8 @@ std::vector<ChunkMemory::Mark> ChunkMemory::marks_of(const View& array, const Ma
     marks = std::move(some);
   });
   std::ranges::sort(marks, {}, &Mark::at);
-  const auto [end, last] = std::ranges::unique(marks, {}, &Mark::at);
-  marks.erase(end, last);
+  const auto is_twice = [](const Mark& a, const Mark& b) { return a.at == b.at; };
+  marks.erase(std::unique(marks.begin(), marks.end(), is_twice), marks.end());
   return marks;
 }
 
