@@ -80,8 +80,10 @@ bool stays_anyway(const StreamReader& stream) {
   for (u64 ordinal = 0; ordinal < stream.chunks(); ++ordinal) {
     Bytes storage;
     const Payload kind = Payload(stream.read_begin(ordinal, 1, storage)[0]);
-    if (stream.read_head(ordinal).exact > 0 || (kind != Payload::coded && kind != Payload::narrow))
-      return false;
+    const FrameHead head = stream.read_head(ordinal);
+    if (head.exact > 0 || (kind != Payload::coded && kind != Payload::narrow)) return false;
+    // A fill value that was found may not be found again.
+    if (head.special > 0 && !header.fills.empty()) return false;
   }
   return true;
 }
