@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "leeway/core/environment.h"
 #include "leeway/core/hash.h"
 #include "leeway/engine/chunk_codec.h"
 #include "leeway/leeway.hpp"
@@ -38,7 +39,7 @@ u64 kind_of(const View& array, const Bound& bound) {
   return hash_of(kind.bytes());
 }
 
-// An array whose values stand one after the other, copied if need be.
+// The values of an array, one after the other; copied if they do not lie so.
 class Contiguous {
  public:
   explicit Contiguous(const View& array) : values_(array.data) {
@@ -184,6 +185,7 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
 }
 
 void ChunkMemory::remember(ByteView stream, const View& decoded) {
+  const DefaultFloatingPoint environment;
   const MemorySource source(stream);
   const StreamReader reader(source);
   const Header& header = reader.header();
@@ -196,6 +198,7 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
 
 CompressReport ChunkMemory::compress_into(const View& array, const CompressOptions& options,
                                           std::span<u8> memory) {
+  const DefaultFloatingPoint environment;
   const auto compress_plainly = [&] { return leeway::compress_into(array, options, memory); };
   if (options.bound.has(BoundKind::lossless)) return compress_plainly();
   const Trail trail = find(array, kind_of(array, options.bound));

@@ -24,8 +24,8 @@ class LEEWAY_EXPORT ChunkMemory {
   // The one that all hosts of a process share.
   static ChunkMemory& of_process();
 
-  // To be called with every stream that the host has decoded, and the values it gave. Threads may
-  // call this and the other at the same time.
+  // To be called with every stream that the host has decoded, and the values it gave. Several
+  // threads may call the functions of one memory at once.
   void remember(ByteView stream, const View& decoded);
   // As leeway::compress_into(), but values that a remembered stream gave keep their bits.
   CompressReport compress_into(const View& array, const CompressOptions& options,

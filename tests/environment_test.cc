@@ -9,6 +9,7 @@
 #include <immintrin.h>
 #endif
 
+#include "leeway/chunk_memory.h"
 #include "leeway/core/environment.h"
 #include "leeway/leeway.h"
 #include "leeway/quality/advise.h"
@@ -199,6 +200,14 @@ TEST(Environment, EveryFunctionOfTheInterface) {
 
   expect_same("bound", [] { return Bound::abs(1e-312).limits(); });
   expect_same("relative_bound", [] { return relative_bound(1.1e-3, Range::of(-0.3, 0.1)); });
+  const Array decoded = decompress(stream);
+  expect_same("chunk memory", [&] {
+    ChunkMemory memory;
+    memory.remember(stream, view_of(decoded.as<double>().data(), shape));
+    Bytes again(size_t(max_compressed_size(DType::f64, shape, options)));
+    again.resize(size_t(memory.compress_into(other, options, again).output_bytes));
+    return again;
+  });
   expect_same("shortened", [] { return shortened(0.1234567890123); });
   expect_same("recipe",
               [] { return to_string(parse_recipe("interp:alpha=1.3,beta=2.7+linear+huffman")); });
