@@ -152,21 +152,19 @@ FIELDS = [
 def fetch(archive, folder):
     """The archive as a file in the folder; fetched if it is not there."""
     path = folder / archive
-    if path.exists():
-        return path
-    package = re.match(r"(.+?)-\d", archive)[1].replace("_", "-")
-    page = f"{os.environ.get('PIP_INDEX_URL', PYPI).rstrip('/')}/{package}/"
-    with urllib.request.urlopen(page) as answer:
-        links = re.findall(r'href="([^"]+)"', answer.read().decode())
-    link = next((link for link in links if link.split("#")[0].endswith("/" + archive)), None)
-    if link is None:
-        sys.exit(f"{archive} is not to be had at {page}")
-    print(f"fetching {archive}", file=sys.stderr)
-    with urllib.request.urlopen(urllib.parse.urljoin(page, link)) as answer:
-        content = answer.read()
-    if hashlib.sha256(content).hexdigest() != ARCHIVES[archive][0]:
-        sys.exit(f"{archive} is not the file it was: its SHA-256 differs")
-    path.write_bytes(content)
+    if not path.exists():
+        package = re.match(r"(.+?)-\d", archive)[1].replace("_", "-")
+        page = f"{os.environ.get('PIP_INDEX_URL', PYPI).rstrip('/')}/{package}/"
+        with urllib.request.urlopen(page) as answer:
+            links = re.findall(r'href="([^"]+)"', answer.read().decode())
+        link = next((link for link in links if link.split("#")[0].endswith("/" + archive)), None)
+        if link is None:
+            sys.exit(f"{archive} is not to be had at {page}")
+        print(f"fetching {archive}", file=sys.stderr)
+        with urllib.request.urlopen(urllib.parse.urljoin(page, link)) as answer:
+            path.write_bytes(answer.read())
+    if hashlib.sha256(path.read_bytes()).hexdigest() != ARCHIVES[archive][0]:
+        sys.exit(f"{path} is not the file it was: its SHA-256 differs")
     return path
 
 
@@ -195,12 +193,14 @@ def extract(field, archives, target):
                        "fill": parts[0][1]}
 
 
-def print_list():
-    print("| field | domain | what | from | variable | licence stated there | at the source |\n|---|---|---|---|---|---|---|")
+def table():
+    """Where the fields come from, in Markdown."""
+    lines = ["| field | domain | what | from | variable | licence stated there | at the source |", "|---|---|---|---|---|---|---|"]
     for field in FIELDS:
         package = re.match(r"(.+?-[\d.]+\d)", field.archive)[1].replace("-", " ")
-        print(f"| {field.name} | {field.domain} | {field.what} | {package}: {field.members.split()[0].split('/')[-1]} | "
-              f"{field.variable or '-'} | {ARCHIVES[field.archive][1]} | {field.source_precision or 'floating point'} |")
+        lines.append(f"| {field.name} | {field.domain} | {field.what} | {package}: {field.members.split()[0].split('/')[-1]} | "
+                     f"{field.variable or '-'} | {ARCHIVES[field.archive][1]} | {field.source_precision or 'floating point'} |")
+    return "\n".join(lines) + "\n"
 
 
 def main():
@@ -211,13 +211,14 @@ def main():
     parser.add_argument("--list", action="store_true", help="print the table of sources and fetch nothing")
     options = parser.parse_args()
     if options.list:
-        return print_list()
+        print(table(), end="")
+        return
     unknown = set(options.names) - {field.name for field in FIELDS}
     if unknown:
         sys.exit(f"no such field: {', '.join(sorted(unknown))}")
     options.to.mkdir(parents=True, exist_ok=True)
-    table = options.to / "fields.json"
-    known = json.loads(table.read_text()) if table.exists() else {}
+    list_file = options.to / "fields.json"
+    known = json.loads(list_file.read_text()) if list_file.exists() else {}
     with tempfile.TemporaryDirectory() as temporary:
         archives = options.archives or pathlib.Path(temporary)
         archives.mkdir(parents=True, exist_ok=True)
@@ -227,7 +228,7 @@ def main():
                 continue
             name, facts = extract(field, archives, options.to)
             known[name] = facts
-            table.write_text(json.dumps(known, indent=1))
+            list_file.write_text(json.dumps(known, indent=1))
             print(name)
 
 

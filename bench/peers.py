@@ -151,7 +151,7 @@ def in_child(work, limit):
 
 def measure(field, equal, asked, name, peer, options):
     """A row of the table."""
-    head = {"field": field.name, "shape": list(field.array.shape), "domain": field.domain, "equal": equal, "asked": asked, "codec": name}
+    head = {"field": field.name, "equal": equal, "asked": asked, "codec": name}
     bound = asked * field.range if equal == "bound" else None
     if equal == "psnr":
         row = in_child(lambda: at_psnr(peer, field, asked), options.limit)
@@ -214,10 +214,11 @@ def main():
     peers = chosen(options)
     targets = {"bound": options.rel, "psnr": options.psnr, "lossless": [None]}[options.equal]
     document = {"packages": {peer.package: version_of(peer.package) for peer in peers.values()},
-                "not_native": [name for name, peer in peers.items() if not peer.native], "rows": []}
+                "not_native": [name for name, peer in peers.items() if not peer.native], "fields": {}, "rows": []}
     print(summary.HEAD)
     for path in options.fields:
         field = load(path, options.fill)
+        document["fields"][field.name] = {"shape": field.array.shape, "type": field.array.dtype.name, "domain": field.domain}
         for asked in targets:
             for name, peer in peers.items():
                 if peer.is_for(field):

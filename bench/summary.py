@@ -14,7 +14,7 @@ def line(row):
     if "failed" in row:
         return start + row["failed"]
     quality = "inf" if row["psnr"] is None else f"{row['psnr']:.2f}"
-    error = "-" if row["error_over_bound"] is None else f"{row["error_over_bound"]:.5f}"
+    error = "-" if row["error_over_bound"] is None else f"{row['error_over_bound']:.5f}"
     speeds = [f"{row[way] / row['memcpy_mb_s']:.3f}" if way in row else "-" for way in ("compress_mb_s", "decompress_mb_s")]
     notes = [" bound exceeded"] * (row["violated"] and row["missing"] != "lost") + [" missing values lost"] * (row["missing"] == "lost")
     return start + f"{row['ratio']:>9.2f} {row['bits']:>7.3f} {quality:>7} {error:>10} {speeds[0]:>11} {speeds[1]:>11}" + ",".join(notes)
@@ -81,4 +81,5 @@ def read(*paths):
             documents.append(json.load(file))
     return {"packages": {name: version for document in documents for name, version in document["packages"].items()},
             "not_native": sorted({name for document in documents for name in document["not_native"]}),
+            "fields": {name: facts for document in documents for name, facts in document["fields"].items()},
             "rows": [row for document in documents for row in document["rows"]]}

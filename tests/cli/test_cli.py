@@ -352,6 +352,7 @@ def test_help_has_examples(leeway):
 def test_recipes_and_stages(leeway):
     names = {entry["name"] for entry in leeway.json("recipes")}
     assert {"balanced", "sz1.4", "wavesz", "lossless"} <= names
+    assert "re-implementations" in leeway("recipes") and "re-implementation" in leeway("recipes", "--help")
     stages = {entry["name"]: entry for entry in leeway.json("stages")}
     assert stages["lorenzo"]["params"][0]["name"] == "order"
     assert "| predictor | `lorenzo` |" in leeway("stages", "--markdown")
