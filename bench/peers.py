@@ -38,7 +38,7 @@ import summary
 
 TYPES = {"f32": np.float32, "f64": np.float64}
 PSNR_MARGIN = 0.05  # dB that a search may stop above its target
-PSNR_STEPS = 14
+PSNR_STEPS = 10
 
 
 def load(path, fill):
@@ -99,26 +99,28 @@ def at_psnr(peer, field, target):
     """The smallest stream found that has the PSNR, by a search for the bound."""
     coder = peer.load()
     encode = coder.encode_freely or coder.encode
-    bound, enough, too_little, best = field.range * math.sqrt(3) * 10 ** (-target / 20), None, None, None
+    bound, tried, enough, too_little = field.range * math.sqrt(3) * 10 ** (-target / 20), [], None, None
     for _ in range(PSNR_STEPS):
         stream, size = encode(field, bound)
         row = {"bytes": size, "bound": bound, **compare(field, coder.decode(stream, field), peer)}
         above = 20.0 if row["psnr"] is None else row["psnr"] - target
+        again = any(before["bytes"] == size and before["psnr"] == row["psnr"] for before in tried)
+        tried.append(row)
         if above >= 0:
             enough = (math.log(bound), above)
-            best = row if best is None or row["bytes"] < best["bytes"] else best
         else:
             too_little = (math.log(bound), above)
-        if 0 <= above <= PSNR_MARGIN:
+        if 0 <= above <= PSNR_MARGIN or (again and enough and too_little):  # the latter: bounds that go in steps
             break
         if enough and too_little:
             part = (enough[1] - PSNR_MARGIN / 2) / (enough[1] - too_little[1])
             bound = math.exp(enough[0] + (too_little[0] - enough[0]) * min(max(part, 0.05), 0.95))
         else:
             bound *= 10 ** (max(min(above, 20), -20) / 20) * (1.05 if above >= 0 else 0.95)
-    if best is None:
+    reached = [row for row in tried if row["psnr"] is None or row["psnr"] >= target]
+    if not reached:
         raise ValueError("the PSNR was not reached")
-    return best
+    return min(reached, key=lambda row: row["bytes"])
 
 
 def in_child(work, limit):
@@ -175,8 +177,9 @@ def chosen(options):
     unknown = set(names) - set(others)
     if unknown:
         sys.exit(f"no such peer: {', '.join(sorted(unknown))}; there are {', '.join(others)}")
-    recipes = options.recipes or ("lossless" if options.equal == "lossless" else "default,fast,small,smallest")
-    candidates = {**compressors.leeway_peers(recipes.split(",")), **{name: others[name] for name in names}}
+    usual = "lossless" if options.equal == "lossless" else "default,fast,small,smallest"
+    recipes = [name for name in (usual if options.recipes is None else options.recipes).split(",") if name]
+    candidates = {**compressors.leeway_peers(recipes), **{name: others[name] for name in names}}
     found = {}
     for name, peer in candidates.items():
         answer = in_child(lambda: {} if peer.load() else {}, options.limit)

@@ -95,7 +95,7 @@ class Tables:
             for rows in (self.bound, self.psnr):
                 for codec in ("leeway", "leeway small", "leeway smallest"):
                     found = list(summary.gains(rows, codec, rivals).values())
-                    line.append(f"{summary.geometric_mean(found):.2f} ({min(found):.2f})")
+                    line.append(f"{summary.geometric_mean(found):.2f} ({min(found):.2f})" if found else "-")
             lines.append([*line, len(summary.gains(self.bound, "leeway", rivals))])
         return markdown(["times smaller than", "default, equal bound", "small", "smallest", "default, equal PSNR", "small", "smallest", "cells"], lines)
 

@@ -21,9 +21,9 @@ mkdir -p "$results"
 
 if [ "$part" = all ] || [ "$part" = sizes ]; then
   "$python" bench/peers.py build/fields/*.f32 --equal lossless --repeat 1 --json "$results/lossless.json"
-  "$python" bench/peers.py build/fields/{cam_ts,cam_cloud,pop_sst,arome_wind,reflections,mri_head}_*.f32 --equal psnr --psnr 40 60 80 100 \
-    --recipes default,small,smallest --peers SZ3,SPERR,zfp,EBCC --json "$results/curves.json"
   "$python" bench/peers.py build/fields/*.f32 --equal psnr --psnr 50 70 90 --json "$results/psnr.json"
+  "$python" bench/peers.py build/fields/{cam_ts,nemo_tos,arome_wind,fuga_wake,reflections,hcn_cube}_*.f32 --equal psnr \
+    --psnr 40 60 80 100 --recipes default,small,smallest --peers SZ3,SPERR,zfp,EBCC --json "$results/curves.json"
   "$python" bench/peers.py build/fields/*.f32 --rel 1e-2 1e-3 1e-4 --repeat 1 --json "$results/bound.json"
 fi
 if [ "$part" = all ] || [ "$part" = speeds ]; then
