@@ -16,6 +16,7 @@ struct Center {
   static constexpr std::string_view kName = "center";
   static constexpr std::string_view kAbout = "subtracts the mean";
   static constexpr leeway::Kind kKind = leeway::Kind::preprocessor;
+  static constexpr leeway::Traits kTraits{};
   leeway::NoParams params;
 
   void forward(leeway::Field<double> field, leeway::Writer& side) const {
@@ -36,6 +37,7 @@ struct Previous {
   static constexpr std::string_view kName = "previous";
   static constexpr std::string_view kAbout = "the value before";
   static constexpr leeway::Kind kKind = leeway::Kind::predictor;
+  static constexpr leeway::Traits kTraits{};
   leeway::NoParams params;
 
   template <class T, class Visit>

@@ -9,12 +9,11 @@ namespace leeway {
 
 template <class T, class P, class Q>
 constexpr bool fits_together() {
-  constexpr bool for_floats = requires { P::kFloatingOnly; }
-  || requires { Q::kFloatingOnly; };
-  if constexpr ((for_floats && !is_floating<T>) || requires { P::kBehindQuantizer; } ||
-                requires { Q::kIgnoresPrediction; })
+  constexpr bool for_floats = P::kTraits.floating_only || Q::kTraits.floating_only;
+  if constexpr ((for_floats && !is_floating<T>) || P::kTraits.after_quantizer ||
+                Q::kTraits.ignores_prediction)
     return false;
-  else if constexpr (requires { P::kNeedsStep; })
+  else if constexpr (P::kTraits.needs_step)
     return requires(const Q q) { q.template at<T>(1.0).step; };
   else
     return true;
@@ -63,14 +62,13 @@ std::unique_ptr<Transform<T>> make_transform(const Recipe& recipe) {
   if (feedback) check_before_feedback<T>(recipe, *predictor);
   std::unique_ptr<Transform<T>> transform;
   with_stage(Quantizers{}, quantizer ? *quantizer : exact, [&]<class Q>(const Q& q) {
-    if constexpr (requires { Q::kFloatingOnly; } && !is_floating<T>) {
+    if constexpr (Q::kTraits.floating_only && !is_floating<T>) {
       return;
-    } else if constexpr (requires { Q::kByValue; }) {
+    } else if constexpr (Q::kTraits.by_value) {
       check_before_by_value(recipe, *quantizer);
       with_stage(Predictors{}, *predictor, [&]<class P>(const P& p) {
         using G = typename Q::Grids;
-        if constexpr (FeedbackPredictor<P, T> && fits_together<T, P, G>() &&
-                      !requires { P::kOneGrid; })
+        if constexpr (FeedbackPredictor<P, T> && fits_together<T, P, G>() && !P::kTraits.one_grid)
           transform = std::make_unique<Feedback<T, P, G>>(p, G(), true);
       });
     } else if (!predictor) {

@@ -97,7 +97,7 @@ std::span<const NamedRecipe> named_recipes() { return kNamed; }
 std::vector<StageInfo> all_stages() {
   std::vector<StageInfo> infos;
   const auto add = [&]<class... S>(List<S...>) {
-    (infos.push_back({S::kName, S::kAbout, S::kKind, param_table(S().params)}), ...);
+    (infos.push_back({S::kName, S::kAbout, S::kKind, S::kTraits, param_table(S().params)}), ...);
   };
   add(AllStages{});
   return infos;
@@ -126,9 +126,8 @@ bool is_for(const Recipe& recipe, DType dtype) {
     return false;
   return std::ranges::all_of(recipe.stages, [&](const StageCall& call) {
     bool possible = true;
-    with_stage(AllStages{}, call, [&]<class S>(const S&) {
-      if constexpr (requires { S::kFloatingOnly; }) possible = floating;
-    });
+    with_stage(AllStages{}, call,
+               [&]<class S>(const S&) { possible = floating || !S::kTraits.floating_only; });
     return possible;
   });
 }
@@ -144,9 +143,8 @@ bool is_by_value(const Recipe& recipe) {
   const StageCall* quantizer = find_stage(recipe, Kind::quantizer);
   bool by_value = false;
   if (quantizer)
-    with_stage(Quantizers{}, *quantizer, [&]<class Q>(const Q&) {
-      by_value = requires { Q::kByValue; };
-    });
+    with_stage(Quantizers{}, *quantizer,
+               [&]<class Q>(const Q&) { by_value = Q::kTraits.by_value; });
   return by_value;
 }
 

@@ -63,6 +63,7 @@ inline constexpr std::string_view kDefaultRecipe = "balanced";
 struct StageInfo {
   std::string_view name, about;
   Kind kind;
+  Traits traits;
   std::vector<ParamInfo> params;
 };
 // All stages a recipe may name, by kind.

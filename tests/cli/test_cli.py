@@ -354,7 +354,11 @@ def test_recipes_and_stages(leeway):
     assert {"balanced", "sz1.4", "wavesz", "lossless"} <= names
     stages = {entry["name"]: entry for entry in leeway.json("stages")}
     assert stages["lorenzo"]["params"][0]["name"] == "order"
+    assert stages["ghost"]["traits"] == {"chunk_values": 1 << 20, "floating_only": True, "needs_step": True, "one_grid": True}
+    assert stages["linear"]["traits"] == {}
     assert "| predictor | `lorenzo` |" in leeway("stages", "--markdown")
+    text = leeway("stages")
+    assert "[chunk_values=32768, narrow_codes]" in text and "narrow_codes          the encoder takes" in text
 
 
 @pytest.mark.parametrize("kind", ["turbulence", "climate", "particles", "wave", "counts", "integrals"])
