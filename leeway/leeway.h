@@ -73,7 +73,7 @@ LEEWAY_API const char* leeway_message(const leeway_context* context);
 
 /* ---- settings ---- */
 
-/* kind: "abs", "rel", "psnr", "l2" or "lossless" (value ignored). Bounds add up: all must hold.
+/* kind: "abs", "rel", "psnr", "l2" or "lossless" (value ignored). Bounds can be combined: all must hold.
  * "ratio" and "rate" (bits a value) ask for a size, as near as the others allow. "pointwise", a
  * part of each value, stands alone. */
 LEEWAY_API leeway_status leeway_set_bound(leeway_context* context, const char* kind, double value);

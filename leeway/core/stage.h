@@ -81,10 +81,10 @@ concept Preprocessor = Stage<S> && S::kKind ==
 // can also tell the sizes of their codes, |q| but at most 255. step() is about twice the bound, and
 // tighten() makes the bound of what follows smaller. A predictor that goes from coarse to fine says
 // with mark(level) that all coarser levels are done, and may leave out those finer than
-// last_level(). What can be decoded without what is before it is given to a visitor of its own,
-// which fork() makes for the next so many values, and join() takes back, in order; several may be
-// at work at a time. Null: there are none. Of what lies in a box that nobody wants(), the fork is
-// not used. A predictor that asks step() has the trait needs_step; one that asks rounded(), round()
+// last_level(). fork(n) returns a visitor for the next n values, which can then be decoded without
+// the values before them; null if the encoder has no segments. Either all values are visited by
+// forks, or none. Forks may be at work on several threads and are joined in order. A fork whose box
+// nobody wants() is dropped. A predictor that asks step() has the trait needs_step; one that asks rounded(), round()
 // or step() while it decides about single values has the trait one_grid.
 template <class T>
 struct AnyVisitor {
@@ -105,7 +105,7 @@ struct AnyVisitor {
   void tighten(double factor);
   void mark(size_t level);
   std::unique_ptr<AnyVisitor> fork(size_t count);
-  void join(const AnyVisitor& part);
+  void join(AnyVisitor& part);
   bool wants(const Box& box) const;
   size_t last_level() const;
 };
