@@ -150,7 +150,7 @@ contains
     text = from_c(c_version())
   end function
 
-  ! kind: "abs", "rel", "psnr", "l2" or "lossless" (amount ignored). Bounds add up: all must hold.
+  ! kind: "abs", "rel", "psnr", "l2" or "lossless" (amount ignored). Bounds can be combined: all must hold.
   ! "ratio" and "rate" (bits a value) ask for a size, as near as the others allow.
   subroutine set_bound(self, kind, amount, stat)
     class(leeway_codec), intent(inout) :: self

@@ -17,6 +17,11 @@ for stage in preprocess predict quantize encode lossless; do
 done
 forbid stream "leeway/($stages|recipe|engine|quality)/"
 
+# Vector code of every file is in a namespace of its own: the linker would take two functions or constants of one name for
+# the same.
+grep -rhoE '^namespace leeway[a-z_:]*::HWY_NAMESPACE \{' leeway --include='*.cc' --include='*-inl.h' | sort | uniq -d | grep . && complain "two files with vector code in one namespace" || true
+grep -rnE '^namespace leeway::HWY_NAMESPACE' leeway && complain "vector code without a namespace of its own" || true
+
 # Third-party types stay out of the headers.
 grep -rnE '#include [<"](zstd|libdeflate|lz4|xxh|hwy|CLI|fmt|nlohmann)' leeway --include='*.h' --include='*.hpp' && complain "third-party header in a header" || true
 # The library does not print or end the process.
