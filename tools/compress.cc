@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include "leeway/quality/choose.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
@@ -26,6 +28,8 @@ struct Compress {
     if (!recipe.empty()) options.recipe = recipe;
     if (!preset.empty()) options.recipe = preset;
     check_recipe(options.recipe);  // before any file is touched
+    if (const std::string complaint = recipe_complaint(options.bound); !complaint.empty())
+      complain(complaint);
     options.detect_fills = !no_detect;
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
@@ -68,6 +72,22 @@ struct Compress {
   std::string output_path() const {
     if (!output.empty()) return output;
     return input == "-" ? "-" : input + ".lwy";
+  }
+
+  // Where a recipe was named that --lossless does not use: why.
+  std::string recipe_complaint(const Bound& asked) const {
+    const std::string& named = recipe.empty() ? preset : recipe;
+    if (named.empty() || is_choice(named) || !asked.has(BoundKind::lossless)) return "";
+    const Recipe given = parse_recipe(named), used = parse_recipe("lossless");
+    if (to_string(given) == to_string(used)) return "";
+    const bool is_lossless = std::ranges::all_of(given.stages, [](const StageCall& call) {
+      return call.kind != Kind::quantizer || call.name == "exact";
+    });
+    return fmt::format("--lossless codes every chunk by '{}', not by '{}'{}", to_string(used),
+                       named,
+                       is_lossless ? ", which loses nothing under any bound: give it one, e.g. "
+                                     "--abs 1, to have it used"
+                                   : ", which is for chunks with losses");
   }
 
   static double ratio(const CompressReport& report) {

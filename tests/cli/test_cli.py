@@ -349,6 +349,18 @@ def test_help_has_examples(leeway):
     assert leeway("--version").startswith("leeway ")
 
 
+def test_lossless_says_which_recipe_it_uses(leeway, field):
+    def complaint(*options):
+        return leeway.run("compress", field, "-f", "-o", "a.lwy", *options).stderr.decode()
+
+    used = "--lossless codes every chunk by 'exact+lorenzo+huffman+zstd', not by "
+    assert used + "'small', which is for chunks with losses" in complaint("--lossless", "--preset", "small")
+    assert used + "'fpzip-like', which loses nothing under any bound" in complaint("--lossless", "--recipe", "fpzip-like")
+    for options in [["--lossless"], ["--lossless", "--recipe", "lossless"], ["--abs", "1", "--recipe", "fpzip-like"]]:
+        assert "--lossless codes" not in complaint(*options)
+    assert leeway.json("compare", field, "a.lwy")["max_abs"] == 0
+
+
 def test_recipes_and_stages(leeway):
     names = {entry["name"] for entry in leeway.json("recipes")}
     assert {"balanced", "sz1.4", "wavesz", "lossless"} <= names
