@@ -84,37 +84,23 @@ struct JoinOf {
 // The first rule that stages break.
 template <class T, class... S>
 consteval Rule broken_rule() {
-  constexpr std::array<Kind, sizeof...(S)> kKinds{S::kKind...};
-  if constexpr (broken_by(kKinds) != Rule::none) {
-    return broken_by(kKinds);
-  } else {
-    using Join = JoinOf<S...>;
-    Rule rule = broken_by<T, typename Join::P, typename Join::Q>(Join::order);
-    const auto look_before = [&]<class Part>(std::type_identity<Part>) {
-      if (Part::kKind == Kind::preprocessor && rule == Rule::none)
-        rule = broken_before<T, Part>(Join::order, Join::Q::kTraits);
-    };
-    (look_before(std::type_identity<S>()), ...);
-    return rule;
+  Rule rule = Rule::none;
+  const auto note = [&](Rule broken) { rule = rule == Rule::none ? broken : rule; };
+  (note(broken_by<T, S>()), ...);
+  if constexpr (((broken_by<T, S>() == Rule::none) && ...)) {
+    constexpr std::array<Kind, sizeof...(S)> kKinds{S::kKind...};
+    note(broken_by(kKinds));
+    if constexpr (broken_by(kKinds) == Rule::none) {
+      using Join = JoinOf<S...>;
+      note(broken_by<T, typename Join::P, typename Join::Q>(Join::order));
+      const auto look_before = [&]<class Part>(std::type_identity<Part>) {
+        if constexpr (Part::kKind == Kind::preprocessor)
+          note(broken_before<T, Part>(Join::order, Join::Q::kTraits));
+      };
+      (look_before(std::type_identity<S>()), ...);
+    }
   }
-}
-
-// Whether a stage has what the concept of its kind asks for.
-template <class T, class S>
-consteval bool does_fit(Kind kind) {
-  if (S::kKind != kind) return true;
-  switch (kind) {
-    case Kind::preprocessor:
-      return Preprocessor<S, T> || (S::kTraits.floating_only && !is_floating<T>);
-    case Kind::predictor:
-      return true;  // the rules say whether it does
-    case Kind::quantizer:
-      return Quantizer<S, T> || (S::kTraits.floating_only && !is_floating<T>);
-    case Kind::encoder:
-      return Encoder<S>;
-    case Kind::lossless:
-      return Lossless<S>;
-  }
+  return rule;
 }
 
 // What can be known of a stage only now: its parameters, and whether somebody else has its name.
@@ -137,18 +123,6 @@ void check_stage(const S& stage, Order order) {
 
 template <class T, class... S>
 class Compressor {
-  static_assert((Stage<S> && ...),
-                "every part of a Compressor must be a Stage: see leeway/core/stage.h");
-  static_assert((is_stage_name(S::kName) && ...),
-                "the name of a stage has letters, digits, '.', '_' and '-' only");
-  static_assert((detail::does_fit<T, S>(Kind::preprocessor) && ...),
-                "a preprocessor does not fit: see the concept Preprocessor in core/stage.h");
-  static_assert((detail::does_fit<T, S>(Kind::quantizer) && ...),
-                "the quantizer does not fit: see the concept Quantizer in core/stage.h");
-  static_assert((detail::does_fit<T, S>(Kind::encoder) && ...),
-                "the encoder does not fit: see the concept Encoder in core/stage.h");
-  static_assert((detail::does_fit<T, S>(Kind::lossless) && ...),
-                "a lossless stage does not fit: see the concept Lossless in core/stage.h");
   static constexpr Rule kBroken = detail::broken_rule<T, S...>();
 #define LEEWAY_RULE_HOLDS(name, text) static_assert(kBroken != Rule::name, text);
   LEEWAY_RULES(LEEWAY_RULE_HOLDS)

@@ -18,6 +18,13 @@ inline constexpr size_t kMostRecipeText = 1024;  // characters
 
 // RULE(name, what holds). Text, because static_assert takes nothing else.
 #define LEEWAY_RULES(RULE)                                                                         \
+  RULE(are_stages, "every part must be a stage: see the concept Stage in core/stage.h")            \
+  RULE(are_named, "the name of a stage has letters, digits, '.', '_' and '-' only")                \
+  RULE(is_preprocessor,                                                                            \
+       "a preprocessor does not fit: see the concept Preprocessor in core/stage.h")                \
+  RULE(is_quantizer, "the quantizer does not fit: see the concept Quantizer in core/stage.h")      \
+  RULE(is_encoder, "the encoder does not fit: see the concept Encoder in core/stage.h")            \
+  RULE(is_lossless, "a lossless stage does not fit: see the concept Lossless in core/stage.h")     \
   RULE(order_of_kinds,                                                                             \
        "the order is preprocessors, predictor and quantizer (either first), encoder, lossless")    \
   RULE(one_predictor, "at most one predictor")                                                     \
@@ -97,6 +104,24 @@ constexpr Rule broken_by(std::span<const Kind> kinds) {
 }
 static_assert(kMostPreprocessors == 4 && kMostLossless == 4, "the texts above say so");
 
+// The rule that a stage breaks by itself. Whether a predictor fits depends on its place.
+template <class T, class S>
+consteval Rule broken_by() {
+  if constexpr (!Stage<S>) {
+    return Rule::are_stages;
+  } else if constexpr (!is_stage_name(S::kName)) {
+    return Rule::are_named;
+  } else if constexpr (S::kTraits.floating_only && !is_floating<T>) {
+    return Rule::floating_only;
+  } else {
+    if (S::kKind == Kind::preprocessor && !Preprocessor<S, T>) return Rule::is_preprocessor;
+    if (S::kKind == Kind::quantizer && !Quantizer<S, T>) return Rule::is_quantizer;
+    if (S::kKind == Kind::encoder && !Encoder<S>) return Rule::is_encoder;
+    if (S::kKind == Kind::lossless && !Lossless<S>) return Rule::is_lossless;
+    return Rule::none;
+  }
+}
+
 template <class Q, class T>
 concept HasStep = requires(const Q q) {
   q.template at<T>(1.0).step;
@@ -127,7 +152,6 @@ consteval Rule broken_by(Order order) {
 // The rule that a preprocessor breaks before a predictor and a quantizer.
 template <class T, class S>
 consteval Rule broken_before(Order order, const Traits& quantizer) {
-  if (S::kTraits.floating_only && !is_floating<T>) return Rule::floating_only;
   if (quantizer.by_value) return Rule::by_value_in_place;
   return order == Order::predict_first && !TakesSpecial<S, T> ? Rule::same_again : Rule::none;
 }
