@@ -30,6 +30,8 @@ set_target_properties(leeway_cli PROPERTIES OUTPUT_NAME leeway RUNTIME_OUTPUT_DI
                                             UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 7)
 target_link_libraries(leeway_cli PRIVATE leeway_objects CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json
                       ${hdf5_libraries} ${CMAKE_DL_LIBS})
+# The functions of HDF5 1.10, which later versions have, too.
+target_compile_definitions(leeway_cli PRIVATE H5_USE_110_API)
 # Command lines are not worth optimizing; making sample fields is.
 target_compile_options(leeway_cli PRIVATE $<$<CONFIG:Release>:-O1>)
 set_source_files_properties(tools/sample_fields.cc tools/fpga_model.cc PROPERTIES COMPILE_OPTIONS -O3)

@@ -20,8 +20,8 @@ exec '$zig/ziglang/zig' $2 \"\$@\""
   [ "$(cat "$folder/bin/$1" 2>/dev/null)" = "$text" ] || echo "$text" >"$folder/bin/$1"
   chmod +x "$folder/bin/$1"
 }
-wrap clang "cc -target $cpu-linux-gnu.2.17"
-wrap clang++ "c++ -target $cpu-linux-gnu.2.17"
+wrap clang "cc -g0 -target $cpu-linux-gnu.2.17"
+wrap clang++ "c++ -g0 -target $cpu-linux-gnu.2.17"
 wrap ar ar
 wrap ranlib ranlib
 
