@@ -124,7 +124,7 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
   auto owner = nb::steal<nb::bytes>(stream);
   u64 used = 0;
   {
-    u8* memory = reinterpret_cast<u8*>(PyBytes_AS_STRING(stream));
+    u8* memory = reinterpret_cast<u8*>(PyBytes_AsString(stream));
     const nb::gil_scoped_release release;
     const std::span<u8> room(memory, size_t(most));
     used = (is_chunk ? ChunkMemory::of_process().compress_into(view, options, room)

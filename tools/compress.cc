@@ -44,7 +44,7 @@ struct Compress {
           .run();
     if (!variables.empty() || !excluded.empty())
       fail_argument("--variable and --exclude are for HDF5 and netCDF files");
-    if (is_container_name(output))
+    if (h5::is_container_name(output))
       fail_argument("only variables of HDF5 and netCDF files can be written to such a file");
 
     const double start = seconds_now();

@@ -372,14 +372,8 @@ std::string stream_name(const CompressVariables& asked, const std::string& varia
 
 }  // namespace
 
-bool is_container_name(const std::string& path) {
-  return std::ranges::any_of(
-      std::initializer_list<const char*>{".nc", ".nc4", ".h5", ".hdf5", ".he5"},
-      [&](const char* suffix) { return path.ends_with(suffix); });
-}
-
 void CompressVariables::run() const {
-  const bool container = is_container_name(output);
+  const bool container = h5::is_container_name(output);
   std::vector<std::string> needed = container ? std::vector<std::string>() : input.names;
   if (!needed.empty())
     for (const std::string& text : own_bounds) needed.push_back(parse_own_bound(text).name);
@@ -414,7 +408,7 @@ void CompressVariables::run() const {
 }
 
 void DecompressVariables::run() const {
-  if (!is_container_name(output))
+  if (!h5::is_container_name(output))
     fail_argument("where to? give -o OUT.nc or -o OUT.h5, or name a variable: " + input.path +
                   ":NAME -o OUT.npy");
   const h5::File file(input.path);
