@@ -3541,8 +3541,10 @@ static void LWYI(recover_all)(lwyi_chunk* c, LWYI_CODE* codes) {
   size_t first, end, i;
   for (first = 0; first < c->size; first = end) {
     end = lwyi_min(first + 1024, c->size);
-    if (c->width < 8 * sizeof *codes)
-      for (i = first; i < end; ++i) codes[i] = (LWYI_CODE)lwyi_sign_extend((uint64_t)codes[i], c->width);
+    if (c->width == 16)
+      for (i = first; i < end; ++i) codes[i] = (int16_t)codes[i];
+    if (c->width == 32)
+      for (i = first; i < end; ++i) codes[i] = (int32_t)codes[i];
     if (step > 0 && LWYI(are_small)(codes + first, end - first))
       for (i = first; i < end; ++i) ((LWYI_REAL*)c->values)[i] = (LWYI_REAL)(int32_t)codes[i] * step;
     else
