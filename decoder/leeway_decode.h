@@ -12,10 +12,11 @@
  *   puts(lwy_message(&stream));               // what went wrong; "" if nothing did
  *   lwy_close(&stream);
  *
- * C99 or C++11. Reads standard and brief streams of format version 1 (docs/FORMAT.md): all types, updated streams, boxes,
- * previews. Every checksum is checked, every length before it is used; no input makes it crash, and what it decodes is bit for
- * bit what the library decodes. Of the stages it knows those of the presets (fast, balanced, small, smallest, lossless) and
- * of cuszp2-outlier, cuszp2-plain, ceresz, sz3-interp, sz3-truncation and plain, in any order that makes sense:
+ * C99 or C++11. Reads standard and brief streams of format version 1 (docs/FORMAT.md): all types,
+ * updated streams, boxes, previews. Every checksum is checked, every length before it is used; no
+ * input makes it crash, and what it decodes is bit for bit what the library decodes. Of the stages
+ * it knows those of the presets (fast, balanced, small, smallest, lossless) and of cuszp2-outlier,
+ * cuszp2-plain, ceresz, sz3-interp, sz3-truncation and plain, in any order that makes sense:
  *
  *   preprocessor   log (bounds relative to each value)
  *   predictor      lorenzo and blocks behind the quantizer, pyramid and interp before it
@@ -23,17 +24,20 @@
  *   encoder        huffman, rans, pack, fixed, raw
  *   lossless       zstd, store
  *
- * A stream with another stage is opened, so that what it states can be read; decoding it is refused with the stage's name.
+ * A stream with another stage is opened, so that what it states can be read; decoding it is refused
+ * with the stage's name.
  *
- * Compile without -ffast-math, and with -ffp-contract=off where the compiler would fuse a multiplication and an addition
- * (GCC and clang are told here; others have flags of their own). -O3 lets loops become vector code. Nothing is kept
- * outside of lwy_stream and what the caller's allocator gave: threads may each have a stream of their own over the same bytes.
+ * Compile without -ffast-math, and with -ffp-contract=off where the compiler would fuse a
+ * multiplication and an addition (GCC and clang are told here; others have flags of their own). -O3
+ * lets loops become vector code. Nothing is kept outside of lwy_stream and what the caller's
+ * allocator gave: threads may each have a stream of their own over the same bytes.
  *
  * Before the include may be defined:
- *   LEEWAY_DECODE_USE_ZSTD   take libzstd for zstd frames, which is faster, instead of the decoder in here
- *   LEEWAY_DECODE_NO_MALLOC  no malloc and free: lwy_open needs an allocator
+ *   LEEWAY_DECODE_USE_ZSTD   take libzstd for zstd frames, which is faster, instead of the decoder
+ * in here LEEWAY_DECODE_NO_MALLOC  no malloc and free: lwy_open needs an allocator
  *   LEEWAY_DECODE_FILE       the name of this file, if it is another one: it includes itself
- *   LWY_API                  what stands before every public function: static, an export attribute, ... */
+ *   LWY_API                  what stands before every public function: static, an export attribute,
+ * ... */
 #ifndef LEEWAY_DECODE_H
 #define LEEWAY_DECODE_H
 
@@ -104,23 +108,25 @@ typedef struct lwy_info {
   uint64_t bytes;       /* of the array */
   uint32_t value_bytes; /* of a value */
   int is_brief;         /* whether the stream has the brief form */
-  int levels;           /* previews up to this level read only a part of the stream (judged by its first chunk) */
+  int levels; /* previews up to this level read only a part of the stream (judged by its first
+                 chunk) */
 
   int bounds; /* how many of these were asked for, all of them to hold; the first eight are here */
   lwy_bound bound[8];
-  double abs_bound;       /* the absolute bound in force; 0: no loss */
-  double min, max;        /* of the values that are not special; both 0 if not determined */
-  double max_error;       /* no value is off by more */
-  uint64_t special;       /* NaN, infinities and fill values, kept bit for bit */
-  uint64_t exact;         /* other values kept bit for bit */
-  uint64_t decoded_hash;  /* of the chunks' checksums */
+  double abs_bound;      /* the absolute bound in force; 0: no loss */
+  double min, max;       /* of the values that are not special; both 0 if not determined */
+  double max_error;      /* no value is off by more */
+  uint64_t special;      /* NaN, infinities and fill values, kept bit for bit */
+  uint64_t exact;        /* other values kept bit for bit */
+  uint64_t decoded_hash; /* of the chunks' checksums */
   uint64_t stream_bytes;
-  int fills; /* how many */
+  int fills;                       /* how many */
   uint64_t fill[LWY_MAX_FILLS];    /* their bits */
   char recipe[LWY_MAX_RECIPE + 1]; /* the stages */
 } lwy_info;
 
-/* Where memory comes from. Memory must be aligned for any type; NULL says that there is none left. */
+/* Where memory comes from. Memory must be aligned for any type; NULL says that there is none left.
+ */
 typedef struct lwy_allocator {
   void* (*allocate)(void* host, size_t bytes);
   void (*release)(void* host, void* memory);
@@ -137,28 +143,32 @@ typedef struct lwy_stream {
   size_t size;
   uint64_t* offsets; /* of the chunks' frames */
   uint64_t tail;     /* where the tail begins */
-  size_t brief_payload; /* of a brief stream: where its payload begins, its bound, its decoded hash */
+  size_t
+      brief_payload; /* of a brief stream: where its payload begins, its bound, its decoded hash */
   double brief_bound;
   uint64_t brief_hash;
 } lwy_stream;
 
-/* Reads what the stream states; bytes must stay as they are until lwy_close(). An allocator of NULL: malloc and free. Whatever
- * it returns, lwy_message() and lwy_close() may be called. */
-LWY_API int lwy_open(lwy_stream* stream, const void* bytes, size_t size, const lwy_allocator* allocator);
+/* Reads what the stream states; bytes must stay as they are until lwy_close(). An allocator of
+ * NULL: malloc and free. Whatever it returns, lwy_message() and lwy_close() may be called. */
+LWY_API int lwy_open(lwy_stream* stream, const void* bytes, size_t size,
+                     const lwy_allocator* allocator);
 LWY_API void lwy_close(lwy_stream* stream);
 
-/* The functions below put values one behind the other, row-major, in the byte order of the host, into memory of the caller
- * that is aligned for the type; bytes says how much there is. */
+/* The functions below put values one behind the other, row-major, in the byte order of the host,
+ * into memory of the caller that is aligned for the type; bytes says how much there is. */
 
 /* The whole array: info.bytes. */
 LWY_API int lwy_decode(lwy_stream* stream, void* values, size_t bytes);
 
-/* The part that begins at index `first`: only the chunks that it touches are decoded, and of chunks that are cut into tiles only
- * those tiles. */
-LWY_API int lwy_decode_box(lwy_stream* stream, const uint64_t* first, const uint64_t* extents, void* values, size_t bytes);
+/* The part that begins at index `first`: only the chunks that it touches are decoded, and of chunks
+ * that are cut into tiles only those tiles. */
+LWY_API int lwy_decode_box(lwy_stream* stream, const uint64_t* first, const uint64_t* extents,
+                           void* values, size_t bytes);
 
-/* In every chunk, every 2^level-th value along each axis. First the shape of that, for which there must be room for
- * LWY_MAX_RANK extents. Levels up to info.levels look at a part of the stream only. */
+/* In every chunk, every 2^level-th value along each axis. First the shape of that, for which there
+ * must be room for LWY_MAX_RANK extents. Levels up to info.levels look at a part of the stream
+ * only. */
 LWY_API int lwy_level_shape(const lwy_stream* stream, unsigned level, uint64_t* shape);
 LWY_API int lwy_decode_level(lwy_stream* stream, unsigned level, void* values, size_t bytes);
 
@@ -190,7 +200,8 @@ LWY_API const char* lwy_bound_name(int bound_kind); /* "abs"; "" if there is no 
 #error "leeway_decode.h computes exactly what docs/FORMAT.md says: compile without -ffast-math"
 #endif
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0
-#error "leeway_decode.h needs float and double without extra digits: with GCC on i386, -msse2 -mfpmath=sse"
+#error \
+    "leeway_decode.h needs float and double without extra digits: with GCC on i386, -msse2 -mfpmath=sse"
 #endif
 
 #if defined(__clang__)
@@ -210,7 +221,8 @@ LWY_API const char* lwy_bound_name(int bound_kind); /* "abs"; "" if there is no 
  * Functions that may fail return 0 then, and have said why; 1 if all went well. */
 
 /* The first thing that goes wrong is what counts. */
-static int lwyi_fail_with(lwy_stream* s, int status, const char* what, const char* name, size_t length, const char* rest) {
+static int lwyi_fail_with(lwy_stream* s, int status, const char* what, const char* name,
+                          size_t length, const char* rest) {
   size_t used = 0;
   const char* parts[3];
   size_t sizes[3], i;
@@ -288,7 +300,8 @@ static size_t lwyi_max(size_t a, size_t b) { return a > b ? a : b; }
 
 /* ================================================================================================
  * Bytes: little-endian, every read checked
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
 static uint64_t lwyi_load(const uint8_t* p, unsigned bytes) {
   uint64_t value = 0;
@@ -300,7 +313,9 @@ static uint32_t lwyi_load16(const uint8_t* p) { return (uint32_t)p[0] | (uint32_
 static uint32_t lwyi_load32(const uint8_t* p) {
   return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
-static uint64_t lwyi_load64(const uint8_t* p) { return (uint64_t)lwyi_load32(p) | (uint64_t)lwyi_load32(p + 4) << 32; }
+static uint64_t lwyi_load64(const uint8_t* p) {
+  return (uint64_t)lwyi_load32(p) | (uint64_t)lwyi_load32(p + 4) << 32;
+}
 
 /* Whoever reads beyond the end gets zeros, and is told when he looks at `failed`. */
 typedef struct lwyi_reader {
@@ -421,19 +436,22 @@ static int lwyi_bits_end(lwyi_bits* bits) {
 
 /* ================================================================================================
  * Hash: XXH3-64 with seed 0
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
 static const uint8_t lwyi_secret[192] = {
-    0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe, 0x7c, 0x01, 0x81, 0x2c, 0xf7, 0x21, 0xad, 0x1c, 0xde, 0xd4, 0x6d, 0xe9,
-    0x83, 0x90, 0x97, 0xdb, 0x72, 0x40, 0xa4, 0xa4, 0xb7, 0xb3, 0x67, 0x1f, 0xcb, 0x79, 0xe6, 0x4e, 0xcc, 0xc0, 0xe5, 0x78,
-    0x82, 0x5a, 0xd0, 0x7d, 0xcc, 0xff, 0x72, 0x21, 0xb8, 0x08, 0x46, 0x74, 0xf7, 0x43, 0x24, 0x8e, 0xe0, 0x35, 0x90, 0xe6,
-    0x81, 0x3a, 0x26, 0x4c, 0x3c, 0x28, 0x52, 0xbb, 0x91, 0xc3, 0x00, 0xcb, 0x88, 0xd0, 0x65, 0x8b, 0x1b, 0x53, 0x2e, 0xa3,
-    0x71, 0x64, 0x48, 0x97, 0xa2, 0x0d, 0xf9, 0x4e, 0x38, 0x19, 0xef, 0x46, 0xa9, 0xde, 0xac, 0xd8, 0xa8, 0xfa, 0x76, 0x3f,
-    0xe3, 0x9c, 0x34, 0x3f, 0xf9, 0xdc, 0xbb, 0xc7, 0xc7, 0x0b, 0x4f, 0x1d, 0x8a, 0x51, 0xe0, 0x4b, 0xcd, 0xb4, 0x59, 0x31,
-    0xc8, 0x9f, 0x7e, 0xc9, 0xd9, 0x78, 0x73, 0x64, 0xea, 0xc5, 0xac, 0x83, 0x34, 0xd3, 0xeb, 0xc3, 0xc5, 0x81, 0xa0, 0xff,
-    0xfa, 0x13, 0x63, 0xeb, 0x17, 0x0d, 0xdd, 0x51, 0xb7, 0xf0, 0xda, 0x49, 0xd3, 0x16, 0x55, 0x26, 0x29, 0xd4, 0x68, 0x9e,
-    0x2b, 0x16, 0xbe, 0x58, 0x7d, 0x47, 0xa1, 0xfc, 0x8f, 0xf8, 0xb8, 0xd1, 0x7a, 0xd0, 0x31, 0xce, 0x45, 0xcb, 0x3a, 0x8f,
-    0x95, 0x16, 0x04, 0x28, 0xaf, 0xd7, 0xfb, 0xca, 0xbb, 0x4b, 0x40, 0x7e};
+    0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe, 0x7c, 0x01, 0x81, 0x2c, 0xf7, 0x21, 0xad, 0x1c,
+    0xde, 0xd4, 0x6d, 0xe9, 0x83, 0x90, 0x97, 0xdb, 0x72, 0x40, 0xa4, 0xa4, 0xb7, 0xb3, 0x67, 0x1f,
+    0xcb, 0x79, 0xe6, 0x4e, 0xcc, 0xc0, 0xe5, 0x78, 0x82, 0x5a, 0xd0, 0x7d, 0xcc, 0xff, 0x72, 0x21,
+    0xb8, 0x08, 0x46, 0x74, 0xf7, 0x43, 0x24, 0x8e, 0xe0, 0x35, 0x90, 0xe6, 0x81, 0x3a, 0x26, 0x4c,
+    0x3c, 0x28, 0x52, 0xbb, 0x91, 0xc3, 0x00, 0xcb, 0x88, 0xd0, 0x65, 0x8b, 0x1b, 0x53, 0x2e, 0xa3,
+    0x71, 0x64, 0x48, 0x97, 0xa2, 0x0d, 0xf9, 0x4e, 0x38, 0x19, 0xef, 0x46, 0xa9, 0xde, 0xac, 0xd8,
+    0xa8, 0xfa, 0x76, 0x3f, 0xe3, 0x9c, 0x34, 0x3f, 0xf9, 0xdc, 0xbb, 0xc7, 0xc7, 0x0b, 0x4f, 0x1d,
+    0x8a, 0x51, 0xe0, 0x4b, 0xcd, 0xb4, 0x59, 0x31, 0xc8, 0x9f, 0x7e, 0xc9, 0xd9, 0x78, 0x73, 0x64,
+    0xea, 0xc5, 0xac, 0x83, 0x34, 0xd3, 0xeb, 0xc3, 0xc5, 0x81, 0xa0, 0xff, 0xfa, 0x13, 0x63, 0xeb,
+    0x17, 0x0d, 0xdd, 0x51, 0xb7, 0xf0, 0xda, 0x49, 0xd3, 0x16, 0x55, 0x26, 0x29, 0xd4, 0x68, 0x9e,
+    0x2b, 0x16, 0xbe, 0x58, 0x7d, 0x47, 0xa1, 0xfc, 0x8f, 0xf8, 0xb8, 0xd1, 0x7a, 0xd0, 0x31, 0xce,
+    0x45, 0xcb, 0x3a, 0x8f, 0x95, 0x16, 0x04, 0x28, 0xaf, 0xd7, 0xfb, 0xca, 0xbb, 0x4b, 0x40, 0x7e};
 
 #define LWYI_PRIME32_1 0x9E3779B1u
 #define LWYI_PRIME32_2 0x85EBCA77u
@@ -464,7 +482,8 @@ static uint64_t lwyi_avalanche_short(uint64_t h) {
   return h ^ h >> 32;
 }
 static uint64_t lwyi_mix(const uint8_t* p, size_t secret) {
-  return lwyi_fold(lwyi_load64(p) ^ lwyi_secret_at(secret), lwyi_load64(p + 8) ^ lwyi_secret_at(secret + 8));
+  return lwyi_fold(lwyi_load64(p) ^ lwyi_secret_at(secret),
+                   lwyi_load64(p + 8) ^ lwyi_secret_at(secret + 8));
 }
 
 static uint64_t lwyi_hash_16(const uint8_t* p, size_t size) { /* of up to 16 bytes */
@@ -485,7 +504,8 @@ static uint64_t lwyi_hash_16(const uint8_t* p, size_t size) { /* of up to 16 byt
     return h ^ h >> 28;
   }
   if (size > 0) {
-    const uint64_t all = (uint64_t)p[0] << 16 | (uint64_t)p[size >> 1] << 24 | p[size - 1] | (uint64_t)size << 8;
+    const uint64_t all =
+        (uint64_t)p[0] << 16 | (uint64_t)p[size >> 1] << 24 | p[size - 1] | (uint64_t)size << 8;
     return lwyi_avalanche_short(all ^ (lwyi_load32(lwyi_secret) ^ lwyi_load32(lwyi_secret + 4)));
   }
   return lwyi_avalanche_short(lwyi_secret_at(56) ^ lwyi_secret_at(64));
@@ -509,7 +529,8 @@ static void lwyi_hash_stripe(uint64_t* sums, const uint8_t* p, size_t secret) { 
   unsigned i;
   for (i = 0; i < 8; i += 2) {
     const uint64_t a = lwyi_load64(p + 8 * i), b = lwyi_load64(p + 8 * i + 8);
-    const uint64_t ka = a ^ lwyi_secret_at(secret + 8 * i), kb = b ^ lwyi_secret_at(secret + 8 * i + 8);
+    const uint64_t ka = a ^ lwyi_secret_at(secret + 8 * i),
+                   kb = b ^ lwyi_secret_at(secret + 8 * i + 8);
     sums[i] += b + (ka & 0xffffffffu) * (ka >> 32);
     sums[i + 1] += a + (kb & 0xffffffffu) * (kb >> 32);
   }
@@ -527,21 +548,35 @@ static uint64_t lwyi_hash(const void* bytes, size_t size) {
   for (stripes = (size - 1) / 64, i = 0; i < stripes; ++i, p += 64) {
     lwyi_hash_stripe(sums, p, 8 * (i % 16));
     if (i % 16 == 15)
-      for (k = 0; k < 8; ++k) sums[k] = (sums[k] ^ sums[k] >> 47 ^ lwyi_secret_at(128 + 8 * k)) * LWYI_PRIME32_1;
+      for (k = 0; k < 8; ++k)
+        sums[k] = (sums[k] ^ sums[k] >> 47 ^ lwyi_secret_at(128 + 8 * k)) * LWYI_PRIME32_1;
   }
   lwyi_hash_stripe(sums, last, 192 - 64 - 7);
   for (k = 0; k < 4; ++k)
-    h += lwyi_fold(sums[2 * k] ^ lwyi_secret_at(11 + 16 * k), sums[2 * k + 1] ^ lwyi_secret_at(19 + 16 * k));
+    h += lwyi_fold(sums[2 * k] ^ lwyi_secret_at(11 + 16 * k),
+                   sums[2 * k + 1] ^ lwyi_secret_at(19 + 16 * k));
   return lwyi_avalanche(h);
 }
 
+/* Whether bytes have this hash. Fuzzers are not kept out: they want to see what lies behind. */
+static int lwyi_is_hash(uint64_t hash, const void* bytes, size_t size) {
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  return (void)bytes, (void)size, (void)hash, 1;
+#else
+  return lwyi_hash(bytes, size) == hash;
+#endif
+}
+
 /* ================================================================================================
- * Element types. Values stand in memory as the host has them; their bits pass as numbers of 64 bits.
- * ================================================================================================ */
+ * Element types. Values stand in memory as the host has them; their bits pass as numbers of 64
+ * bits.
+ * ================================================================================================
+ */
 
 static const char* const lwyi_dtypes[13] = {"",    "f32", "f64", "f16", "bf16", "i8", "i16",
                                             "i32", "i64", "u8",  "u16", "u32",  "u64"};
-static const char* const lwyi_bounds[9] = {"", "abs", "rel", "psnr", "l2", "lossless", "ratio", "rate", "pointwise"};
+static const char* const lwyi_bounds[9] = {"",         "abs",   "rel",  "psnr",     "l2",
+                                           "lossless", "ratio", "rate", "pointwise"};
 
 static unsigned lwyi_bytes_of(int dtype) {
   static const uint8_t bytes[13] = {0, 4, 8, 2, 2, 1, 2, 4, 8, 1, 2, 4, 8};
@@ -627,7 +662,8 @@ static float lwyi_from_f16(uint32_t bits) {
   return (sign ? -1.0f : 1.0f) * (float)fraction * lwyi_float_of((127 - 24) << 23);
 }
 static uint32_t lwyi_to_f16(float value) { /* to the nearest, ties to even */
-  const uint32_t bits = lwyi_bits_of_float(value), sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
+  const uint32_t bits = lwyi_bits_of_float(value), sign = bits >> 16 & 0x8000,
+                 size = bits & 0x7fffffff;
   if (size > 0x7f800000) return sign | 0x7e00;
   if (size >= 0x47800000) return sign | 0x7c00;
   if (size >= 0x38800000) return sign | (size - (112u << 23) + 0xfff + (size >> 13 & 1)) >> 13;
@@ -649,11 +685,16 @@ static int64_t lwyi_sign_extend(uint64_t bits, unsigned width) {
 /* The number that bits stand for; integers of 64 bits rounded. */
 static double lwyi_number(int dtype, uint64_t bits) {
   switch (dtype) {
-    case LWY_F32: return lwyi_float_of((uint32_t)bits);
-    case LWY_F64: return lwyi_double_of(bits);
-    case LWY_F16: return lwyi_from_f16((uint32_t)bits);
-    case LWY_BF16: return lwyi_float_of((uint32_t)bits << 16);
-    default: break;
+    case LWY_F32:
+      return lwyi_float_of((uint32_t)bits);
+    case LWY_F64:
+      return lwyi_double_of(bits);
+    case LWY_F16:
+      return lwyi_from_f16((uint32_t)bits);
+    case LWY_BF16:
+      return lwyi_float_of((uint32_t)bits << 16);
+    default:
+      break;
   }
   if (lwyi_is_signed(dtype)) return (double)lwyi_sign_extend(bits, 8 * lwyi_bytes_of(dtype));
   return (double)bits;
@@ -661,16 +702,21 @@ static double lwyi_number(int dtype, uint64_t bits) {
 /* The nearest of a floating type; of the short ones by way of float. */
 static uint64_t lwyi_bits_of(int dtype, double value) {
   switch (dtype) {
-    case LWY_F64: return lwyi_bits_of_double(value);
-    case LWY_F16: return lwyi_to_f16((float)value);
-    case LWY_BF16: return lwyi_to_bf16((float)value);
-    default: return lwyi_bits_of_float((float)value);
+    case LWY_F64:
+      return lwyi_bits_of_double(value);
+    case LWY_F16:
+      return lwyi_to_f16((float)value);
+    case LWY_BF16:
+      return lwyi_to_bf16((float)value);
+    default:
+      return lwyi_bits_of_float((float)value);
   }
 }
 
 /* ================================================================================================
  * Zstandard (RFC 8878): one frame into memory of known size
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
 #ifdef LEEWAY_DECODE_USE_ZSTD
 
@@ -704,8 +750,9 @@ static int lwyi_read_backward(lwyi_backward* bits, const uint8_t* bytes, size_t 
 static uint32_t lwyi_peek_back(const lwyi_backward* bits, unsigned count) {
   const int64_t from = bits->left - (int64_t)count;
   const size_t byte = from < 0 ? 0 : (size_t)(from / 8);
-  uint64_t window = bits->size - byte >= 8 ? lwyi_load64(bits->bytes + byte)
-                                           : lwyi_load(bits->bytes + byte, (unsigned)(bits->size - byte));
+  uint64_t window = bits->size - byte >= 8
+                        ? lwyi_load64(bits->bytes + byte)
+                        : lwyi_load(bits->bytes + byte, (unsigned)(bits->size - byte));
   if (from < 0) {
     if (from <= -(int64_t)count) return 0;
     window <<= -from;
@@ -728,7 +775,7 @@ static unsigned lwyi_high_bit(uint64_t x) { /* of x > 0 */
 
 /* Finite state entropy. */
 typedef struct lwyi_fse {
-  unsigned log;       /* of the number of states */
+  unsigned log;        /* of the number of states */
   uint8_t symbol[512]; /* by state */
   uint8_t bits[512];   /* to be read for the next state */
   uint16_t base[512];  /* to be added to them */
@@ -766,7 +813,8 @@ static int lwyi_read_fse(lwyi_reader* in, lwyi_fse* table, unsigned most, unsign
   if (log > most) return 0;
   while (left > 0 && s < symbols) {
     const unsigned width = lwyi_high_bit((uint64_t)left + 1) + 1, low = (1u << (width - 1)) - 1;
-    const unsigned spare = (1u << width) - 1 - ((unsigned)left + 1); /* numbers that need a bit less */
+    const unsigned spare =
+        (1u << width) - 1 - ((unsigned)left + 1); /* numbers that need a bit less */
     unsigned value;
     lwyi_refill(&bits);
     value = (unsigned)(bits.window & low);
@@ -806,7 +854,8 @@ static unsigned lwyi_read_weights(lwyi_reader in, uint8_t* weights) {
   lwyi_fse table;
   lwyi_backward bits;
   unsigned states[2], count = 0, turn = 0;
-  if (!lwyi_read_fse(&in, &table, 6, 256) || !lwyi_read_backward(&bits, in.at, lwyi_left(&in))) return 0;
+  if (!lwyi_read_fse(&in, &table, 6, 256) || !lwyi_read_backward(&bits, in.at, lwyi_left(&in)))
+    return 0;
   states[0] = lwyi_get_back(&bits, table.log);
   states[1] = lwyi_get_back(&bits, table.log);
   if (bits.left < 0) return 0;
@@ -861,7 +910,8 @@ static int lwyi_read_literal_code(lwyi_reader* in, lwyi_literal_code* code) {
   return count > 0 && lwyi_build_literal_code(code, weights, count);
 }
 
-static int lwyi_decode_literals(const lwyi_literal_code* code, const uint8_t* bytes, size_t size, uint8_t* to, size_t count) {
+static int lwyi_decode_literals(const lwyi_literal_code* code, const uint8_t* bytes, size_t size,
+                                uint8_t* to, size_t count) {
   lwyi_backward bits;
   size_t i = 0;
   if (!lwyi_read_backward(&bits, bytes, size)) return 0;
@@ -885,7 +935,8 @@ static int lwyi_decode_literals(const lwyi_literal_code* code, const uint8_t* by
   return bits.left == 0;
 }
 
-static int lwyi_decode_four(const lwyi_literal_code* code, lwyi_reader in, uint8_t* to, size_t count) {
+static int lwyi_decode_four(const lwyi_literal_code* code, lwyi_reader in, uint8_t* to,
+                            size_t count) {
   const size_t part = (count + 3) / 4;
   size_t sizes[4], k, n;
   const uint8_t* at;
@@ -945,17 +996,20 @@ static int lwyi_read_literals(lwyi_unpacker* u, lwyi_reader* in) {
     lwyi_reader part = lwyi_read(at, packed);
     if (kind == 2 && !lwyi_read_literal_code(&part, &u->code)) return 0;
     if (u->code.log == 0) return 0;
-    return form == 0 ? lwyi_decode_literals(&u->code, part.at, lwyi_left(&part), u->literals, u->literal_count)
+    return form == 0 ? lwyi_decode_literals(&u->code, part.at, lwyi_left(&part), u->literals,
+                                            u->literal_count)
                      : lwyi_decode_four(&u->code, part, u->literals, u->literal_count);
   }
 }
 
 static int lwyi_read_field(lwyi_field* field, lwyi_reader* in, unsigned mode, unsigned which) {
-  static const uint8_t logs[3] = {6, 5, 6}, most[3] = {9, 8, 9}, symbols[3] = {36, 32, 53}, usual_symbols[3] = {36, 29, 53};
+  static const uint8_t logs[3] = {6, 5, 6}, most[3] = {9, 8, 9}, symbols[3] = {36, 32, 53},
+                       usual_symbols[3] = {36, 29, 53};
   static const int16_t usual[3][53] = {
-      {4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1},
+      {4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1,  1,  2,  2,
+       2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1},
       {1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1},
-      {1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,  1,  1,  1,  1,  1, 1,
+      {1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,  1,  1,  1, 1,
        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1}};
   if (mode == 3) return field->ready;
   field->ready = 1;
@@ -991,7 +1045,8 @@ static uint64_t lwyi_distance(uint64_t* last, uint64_t offset, int without_liter
 }
 
 /* Literals, then a match. */
-static int lwyi_put_sequence(lwyi_unpacker* u, size_t* literal, size_t literals, size_t match, uint64_t distance) {
+static int lwyi_put_sequence(lwyi_unpacker* u, size_t* literal, size_t literals, size_t match,
+                             uint64_t distance) {
   uint8_t* to = u->content + u->done;
   size_t i;
   if (literals > u->literal_count - *literal || literals > u->size - u->done) return 0;
@@ -1009,27 +1064,35 @@ static int lwyi_put_sequence(lwyi_unpacker* u, size_t* literal, size_t literals,
 }
 
 static int lwyi_run_sequences(lwyi_unpacker* u, lwyi_reader in, size_t count) {
-  static const uint8_t literal_bits[36] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1,
-                                           1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-  static const uint8_t match_bits[53] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                                         0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  static const uint8_t literal_bits[36] = {0, 0, 0, 0, 0, 0,  0,  0,  0,  0,  0,  0,
+                                           0, 0, 0, 0, 1, 1,  1,  1,  2,  2,  3,  3,
+                                           4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  static const uint8_t match_bits[53] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  0,  0,  0, 0,
+                                         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  1,  1,  1, 1,
+                                         2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
   uint32_t literal_base[36], match_base[53];
   lwyi_backward bits;
   unsigned states[3], i;
   size_t literal = 0, n;
-  for (i = 0, literal_base[0] = 0; i < 35; ++i) literal_base[i + 1] = literal_base[i] + (1u << literal_bits[i]);
-  for (i = 0, match_base[0] = 3; i < 52; ++i) match_base[i + 1] = match_base[i] + (1u << match_bits[i]);
+  for (i = 0, literal_base[0] = 0; i < 35; ++i)
+    literal_base[i + 1] = literal_base[i] + (1u << literal_bits[i]);
+  for (i = 0, match_base[0] = 3; i < 52; ++i)
+    match_base[i + 1] = match_base[i] + (1u << match_bits[i]);
   if (count > 0) {
     if (!lwyi_read_backward(&bits, in.at, lwyi_left(&in))) return 0;
     for (i = 0; i < 3; ++i) states[i] = lwyi_get_back(&bits, u->fields[i].table.log);
   }
   for (n = 0; n < count; ++n) {
-    const unsigned literal_code = u->fields[0].table.symbol[states[0]], match_code = u->fields[2].table.symbol[states[2]];
+    const unsigned literal_code = u->fields[0].table.symbol[states[0]],
+                   match_code = u->fields[2].table.symbol[states[2]];
     const unsigned offset_bits = u->fields[1].table.symbol[states[1]];
     const uint64_t offset = ((uint64_t)1 << offset_bits) + lwyi_get_back(&bits, offset_bits);
     const size_t match = match_base[match_code] + lwyi_get_back(&bits, match_bits[match_code]);
-    const size_t literals = literal_base[literal_code] + lwyi_get_back(&bits, literal_bits[literal_code]);
-    if (!lwyi_put_sequence(u, &literal, literals, match, lwyi_distance(u->offsets, offset, literals == 0))) return 0;
+    const size_t literals =
+        literal_base[literal_code] + lwyi_get_back(&bits, literal_bits[literal_code]);
+    if (!lwyi_put_sequence(u, &literal, literals, match,
+                           lwyi_distance(u->offsets, offset, literals == 0)))
+      return 0;
     if (n + 1 == count) break;
     for (i = 0; i < 3; ++i) { /* lengths of literals, of matches, offsets */
       static const uint8_t order[3] = {0, 2, 1};
@@ -1068,7 +1131,8 @@ static int lwyi_unpack_block(lwyi_unpacker* u, lwyi_reader in) {
   return lwyi_run_sequences(u, in, count);
 }
 
-/* Leaves `in` behind the head of the frame; says whether that is one of content of so many bytes. */
+/* Leaves `in` behind the head of the frame; says whether that is one of content of so many bytes.
+ */
 static int lwyi_read_zstd_head(lwyi_reader* in, size_t size, int* has_checksum) {
   static const uint8_t id_bytes[4] = {0, 1, 2, 4}, size_bytes[4] = {0, 2, 4, 8};
   const uint64_t magic = lwyi_get(in, 4);
@@ -1077,7 +1141,7 @@ static int lwyi_read_zstd_head(lwyi_reader* in, size_t size, int* has_checksum) 
   uint64_t content;
   if (magic != 0xFD2FB528u || head & 8) return 0;
   *has_checksum = head >> 2 & 1;
-  if (!is_single) lwyi_get_byte(in); /* the window: all of the content is there */
+  if (!is_single) lwyi_get_byte(in);                   /* the window: all of the content is there */
   if (lwyi_get(in, id_bytes[head & 3]) != 0) return 0; /* a dictionary */
   if (is_single && stated == 0) stated = 1;
   content = lwyi_get(in, stated) + (stated == 2 ? 256 : 0);
@@ -1136,7 +1200,8 @@ static int lwyi_unpack(lwyi_pool* pool, lwyi_reader in, uint64_t limit, lwyi_rea
 
 /* ================================================================================================
  * Recipe: which stages, with which parameters
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
 enum { LWYI_PREPROCESSOR, LWYI_PREDICTOR, LWYI_QUANTIZER, LWYI_ENCODER, LWYI_LOSSLESS_STAGE };
 enum {
@@ -1181,13 +1246,20 @@ typedef struct lwyi_stage {
   int id, kind;
 } lwyi_stage;
 static const lwyi_stage lwyi_stages[] = {
-    {"log", LWYI_LOG, LWYI_PREPROCESSOR},       {"lorenzo", LWYI_LORENZO, LWYI_PREDICTOR},
-    {"blocks", LWYI_BLOCKS, LWYI_PREDICTOR},    {"interp", LWYI_INTERP, LWYI_PREDICTOR},
-    {"pyramid", LWYI_PYRAMID, LWYI_PREDICTOR},  {"linear", LWYI_LINEAR, LWYI_QUANTIZER},
-    {"exact", LWYI_EXACT, LWYI_QUANTIZER},      {"truncate", LWYI_TRUNCATE, LWYI_QUANTIZER},
-    {"huffman", LWYI_HUFFMAN, LWYI_ENCODER},    {"rans", LWYI_RANS, LWYI_ENCODER},
-    {"pack", LWYI_PACK, LWYI_ENCODER},          {"fixed", LWYI_FIXED, LWYI_ENCODER},
-    {"raw", LWYI_RAW, LWYI_ENCODER},            {"zstd", LWYI_ZSTD, LWYI_LOSSLESS_STAGE},
+    {"log", LWYI_LOG, LWYI_PREPROCESSOR},
+    {"lorenzo", LWYI_LORENZO, LWYI_PREDICTOR},
+    {"blocks", LWYI_BLOCKS, LWYI_PREDICTOR},
+    {"interp", LWYI_INTERP, LWYI_PREDICTOR},
+    {"pyramid", LWYI_PYRAMID, LWYI_PREDICTOR},
+    {"linear", LWYI_LINEAR, LWYI_QUANTIZER},
+    {"exact", LWYI_EXACT, LWYI_QUANTIZER},
+    {"truncate", LWYI_TRUNCATE, LWYI_QUANTIZER},
+    {"huffman", LWYI_HUFFMAN, LWYI_ENCODER},
+    {"rans", LWYI_RANS, LWYI_ENCODER},
+    {"pack", LWYI_PACK, LWYI_ENCODER},
+    {"fixed", LWYI_FIXED, LWYI_ENCODER},
+    {"raw", LWYI_RAW, LWYI_ENCODER},
+    {"zstd", LWYI_ZSTD, LWYI_LOSSLESS_STAGE},
     {"store", LWYI_STORE, LWYI_LOSSLESS_STAGE},
 };
 
@@ -1301,8 +1373,9 @@ static int lwyi_set_parameter(lwyi_recipe* recipe, int stage, lwyi_text assignme
 /* Notes a stage; says whether it may stand behind the one before, `place`. */
 static int lwyi_add_stage(lwyi_recipe* recipe, const lwyi_stage* stage, int* place) {
   const int here = stage->kind == LWYI_QUANTIZER ? LWYI_PREDICTOR : stage->kind;
-  int* only = stage->kind == LWYI_PREDICTOR ? &recipe->predictor
-                                            : stage->kind == LWYI_QUANTIZER ? &recipe->quantizer : &recipe->encoder;
+  int* only = stage->kind == LWYI_PREDICTOR   ? &recipe->predictor
+              : stage->kind == LWYI_QUANTIZER ? &recipe->quantizer
+                                              : &recipe->encoder;
   if (here < *place) return 0;
   *place = here;
   if (stage->kind == LWYI_PREPROCESSOR) return ++recipe->preprocessors <= 4;
@@ -1333,13 +1406,15 @@ static int lwyi_parse_recipe(lwy_stream* s, const char* words, lwyi_recipe* reci
     for (i = 0; i < sizeof lwyi_stages / sizeof *lwyi_stages; ++i)
       if (lwyi_is(name, lwyi_stages[i].name)) stage = &lwyi_stages[i];
     if (!stage)
-      return lwyi_fail_with(s, LWY_UNSUPPORTED, "this small decoder does not know the stage '", name.at, name.size,
-                            "' of the stream; the leeway library does");
+      return lwyi_fail_with(s, LWY_UNSUPPORTED, "this small decoder does not know the stage '",
+                            name.at, name.size, "' of the stream; the leeway library does");
     if (stage->id == LWYI_BLOCKS) recipe->parameter[LWYI_AXES] = 1;
     while (call.size > 0)
       if (!lwyi_set_parameter(recipe, stage->id, lwyi_cut(&call, ',')))
-        return lwyi_fail_with(s, LWY_CORRUPT, "an impossible parameter of the stage '", name.at, name.size, "'");
-    if (!lwyi_add_stage(recipe, stage, &place)) return lwyi_corrupt(s, "stages in an impossible order");
+        return lwyi_fail_with(s, LWY_CORRUPT, "an impossible parameter of the stage '", name.at,
+                              name.size, "'");
+    if (!lwyi_add_stage(recipe, stage, &place))
+      return lwyi_corrupt(s, "stages in an impossible order");
   }
   return 1;
 }
@@ -1348,13 +1423,18 @@ static int lwyi_parse_recipe(lwy_stream* s, const char* words, lwyi_recipe* reci
 static int lwyi_check_recipe(lwy_stream* s, const lwyi_recipe* r, int dtype) {
   const int is_walk = r->predictor == LWYI_INTERP || r->predictor == LWYI_PYRAMID;
   const double* p = r->parameter;
-  if (p[LWYI_BEYOND] != 0) return lwyi_fail(s, LWY_UNSUPPORTED, "this small decoder does not know linear:beyond=planes");
+  if (p[LWYI_BEYOND] != 0)
+    return lwyi_fail(s, LWY_UNSUPPORTED, "this small decoder does not know linear:beyond=planes");
   if (r->predictor == LWYI_LORENZO && r->predicts_first)
-    return lwyi_fail(s, LWY_UNSUPPORTED, "this small decoder does not know lorenzo before the quantizer");
+    return lwyi_fail(s, LWY_UNSUPPORTED,
+                     "this small decoder does not know lorenzo before the quantizer");
   if (is_walk && !r->predicts_first)
-    return lwyi_fail(s, LWY_UNSUPPORTED, "this small decoder does not know interp and pyramid behind the quantizer");
-  if ((r->predictor == LWYI_BLOCKS && r->predicts_first) || (is_walk && r->quantizer == LWYI_TRUNCATE) ||
-      (r->predictor == LWYI_PYRAMID && r->quantizer != LWYI_LINEAR) || (r->preprocessors > 0 && !lwyi_is_float(dtype)) ||
+    return lwyi_fail(s, LWY_UNSUPPORTED,
+                     "this small decoder does not know interp and pyramid behind the quantizer");
+  if ((r->predictor == LWYI_BLOCKS && r->predicts_first) ||
+      (is_walk && r->quantizer == LWYI_TRUNCATE) ||
+      (r->predictor == LWYI_PYRAMID && r->quantizer != LWYI_LINEAR) ||
+      (r->preprocessors > 0 && !lwyi_is_float(dtype)) ||
       (p[LWYI_SIZE] != 32 && p[LWYI_SIZE] != 64) || (p[LWYI_HEAD] != 1 && p[LWYI_HEAD] != 4) ||
       (p[LWYI_BLOCK] != 8 && p[LWYI_BLOCK] != 16 && p[LWYI_BLOCK] != 32 && p[LWYI_BLOCK] != 64))
     return lwyi_corrupt(s, "an impossible recipe");
@@ -1363,7 +1443,8 @@ static int lwyi_check_recipe(lwy_stream* s, const lwyi_recipe* r, int dtype) {
 
 /* ================================================================================================
  * A chunk, patches, steps of quantizers
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
 typedef struct lwyi_chunk {
   lwy_stream* s;
@@ -1395,7 +1476,8 @@ typedef struct lwyi_patches {
   size_t next; /* those before were passed */
 } lwyi_patches;
 
-static int lwyi_read_runs(const lwyi_chunk* c, lwyi_reader* in, lwyi_patches* patches, size_t count) {
+static int lwyi_read_runs(const lwyi_chunk* c, lwyi_reader* in, lwyi_patches* patches,
+                          size_t count) {
   uint64_t palette[16];
   size_t position = 0, i;
   const unsigned entries = lwyi_get_byte(in);
@@ -1405,7 +1487,9 @@ static int lwyi_read_runs(const lwyi_chunk* c, lwyi_reader* in, lwyi_patches* pa
     const uint64_t gap = lwyi_get_varint(in), more = lwyi_get_varint(in);
     const unsigned entry = lwyi_get_byte(in);
     const uint64_t bits = entry < entries ? palette[entry] : lwyi_get(in, c->bytes);
-    if (in->failed || entry > entries || gap >= c->size - position || more >= c->size - position - gap) return 0;
+    if (in->failed || entry > entries || gap >= c->size - position ||
+        more >= c->size - position - gap)
+      return 0;
     position += (size_t)gap;
     patches->runs[i].first = (uint32_t)position;
     patches->runs[i].count = (uint32_t)(more + 1);
@@ -1415,19 +1499,22 @@ static int lwyi_read_runs(const lwyi_chunk* c, lwyi_reader* in, lwyi_patches* pa
   return 1;
 }
 
-static int lwyi_read_patches(const lwyi_chunk* c, lwyi_pool* pool, lwyi_reader section, lwyi_patches* patches) {
+static int lwyi_read_patches(const lwyi_chunk* c, lwyi_pool* pool, lwyi_reader section,
+                             lwyi_patches* patches) {
   lwyi_reader in;
   uint64_t count;
   memset(patches, 0, sizeof *patches);
   if (section.failed) return lwyi_corrupt(c->s, "a chunk ends too early");
   if (lwyi_left(&section) == 0) return 1;
-  if (!lwyi_unpack(pool, section, (uint64_t)c->size * (3 + c->bytes) + 16 * c->bytes + 11, &in)) return 0;
+  if (!lwyi_unpack(pool, section, (uint64_t)c->size * (3 + c->bytes) + 16 * c->bytes + 11, &in))
+    return 0;
   count = lwyi_get_varint(&in);
   if (count > c->size || count > lwyi_left(&in) / 3) return lwyi_corrupt(c->s, "too many patches");
   if (count > 0) {
     patches->runs = (lwyi_run*)lwyi_take(pool, (size_t)count, sizeof(lwyi_run));
     if (!patches->runs) return 0;
-    if (!lwyi_read_runs(c, &in, patches, (size_t)count)) return lwyi_corrupt(c->s, "impossible patches");
+    if (!lwyi_read_runs(c, &in, patches, (size_t)count))
+      return lwyi_corrupt(c->s, "impossible patches");
   }
   patches->count = (size_t)count;
   return lwyi_is_used_up(&in) || lwyi_corrupt(c->s, "bytes left over behind patches");
@@ -1490,8 +1577,10 @@ static lwyi_grid lwyi_grid_at(const lwyi_recipe* recipe, int dtype, double bound
   if (grid.quantizer != LWYI_LINEAR) return grid;
   if (lwyi_is_float(dtype)) {
     const double fraction = lwyi_fraction(is_binary ? bound : bound * (2 - 1.0 / 256), &exponent);
-    grid.step = is_binary ? lwyi_scaled(1, exponent) : lwyi_scaled((double)(int)(fraction * 256), exponent - 8);
-    if (grid.step > lwyi_power(-100) && grid.step < lwyi_power(100)) grid.short_step = (float)grid.step;
+    grid.step = is_binary ? lwyi_scaled(1, exponent)
+                          : lwyi_scaled((double)(int)(fraction * 256), exponent - 8);
+    if (grid.step > lwyi_power(-100) && grid.step < lwyi_power(100))
+      grid.short_step = (float)grid.step;
   } else {
     const uint64_t half = bound < lwyi_power(60) ? (uint64_t)bound : (uint64_t)1 << 60;
     grid.whole_step = 2 * half + 1;
@@ -1507,7 +1596,8 @@ static uint64_t lwyi_rounded(int dtype, double p) {
   const unsigned width = 8 * lwyi_bytes_of(dtype);
   const int is_signed = lwyi_is_signed(dtype);
   const uint64_t lowest = is_signed ? (uint64_t)0 - ((uint64_t)1 << (width - 1)) : 0;
-  const uint64_t highest = ((uint64_t)1 << (width - 1)) - 1 + (is_signed ? 0 : (uint64_t)1 << (width - 1));
+  const uint64_t highest =
+      ((uint64_t)1 << (width - 1)) - 1 + (is_signed ? 0 : (uint64_t)1 << (width - 1));
   const double low = is_signed ? -lwyi_power((int)width - 1) : 0, high = (double)highest;
   double down;
   if (!(p > low)) return lowest;
@@ -1526,7 +1616,9 @@ static float lwyi_recover_f32(const lwyi_grid* grid, float p, int64_t q) {
   if (grid->short_step > 0 && q >= -65536 && q <= 65536) return p + (float)q * grid->short_step;
   return (float)((double)p + (double)q * grid->step);
 }
-static double lwyi_recover_f64(const lwyi_grid* grid, double p, int64_t q) { return p + (double)q * grid->step; }
+static double lwyi_recover_f64(const lwyi_grid* grid, double p, int64_t q) {
+  return p + (double)q * grid->step;
+}
 
 static uint64_t lwyi_recover_whole(const lwyi_grid* grid, uint64_t p, int64_t q) {
   const unsigned width = 8 * lwyi_bytes_of(grid->dtype);
@@ -1546,7 +1638,8 @@ static uint64_t lwyi_recover_whole(const lwyi_grid* grid, uint64_t p, int64_t q)
 static int64_t lwyi_flip(int dtype, uint64_t bits) {
   const unsigned width = 8 * lwyi_bytes_of(dtype);
   const int64_t order = lwyi_sign_extend(bits, width);
-  return lwyi_is_float(dtype) && order < 0 ? order ^ (int64_t)(((uint64_t)1 << (width - 1)) - 1) : order;
+  return lwyi_is_float(dtype) && order < 0 ? order ^ (int64_t)(((uint64_t)1 << (width - 1)) - 1)
+                                           : order;
 }
 
 /* The bits of a value; `has_prediction` is 0 where nothing is predicted, and p too. */
@@ -1554,7 +1647,8 @@ static uint64_t lwyi_recover(const lwyi_grid* grid, int has_prediction, double p
   const int dtype = grid->dtype, is_float = lwyi_is_float(dtype);
   uint64_t near;
   if (grid->quantizer == LWYI_TRUNCATE) {
-    const uint64_t size = (is_float && q < 0 ? (uint64_t)0 - (uint64_t)q : (uint64_t)q) << grid->low_zeros;
+    const uint64_t size = (is_float && q < 0 ? (uint64_t)0 - (uint64_t)q : (uint64_t)q)
+                          << grid->low_zeros;
     return is_float && q < 0 ? size | (uint64_t)1 << (8 * lwyi_bytes_of(dtype) - 1) : size;
   }
   if (grid->quantizer == LWYI_EXACT) {
@@ -1577,7 +1671,8 @@ static double lwyi_level_factor(unsigned level, double alpha, double beta) {
 
 /* ================================================================================================
  * Huffman: canonical codes of at most 12 bits, four streams (huffman.md)
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
 #define LWYI_CODE_BITS 12
 
@@ -1607,7 +1702,8 @@ static uint8_t lwyi_next_token(lwyi_bits* bits, const uint16_t* table) {
   return (uint8_t)entry;
 }
 
-static int lwyi_decode_huffman(lwyi_reader* in, const uint16_t* table, uint8_t* tokens, size_t count) {
+static int lwyi_decode_huffman(lwyi_reader* in, const uint16_t* table, uint8_t* tokens,
+                               size_t count) {
   const size_t part = (count + 3) / 4;
   uint64_t sizes[4];
   lwyi_bits streams[4];
@@ -1638,7 +1734,8 @@ static int lwyi_decode_huffman(lwyi_reader* in, const uint16_t* table, uint8_t* 
 }
 
 /* The tokens, and where their raw bits are. */
-static int lwyi_read_huffman(lwyi_pool* pool, lwyi_reader* in, uint8_t* tokens, size_t count, lwyi_bits* raw) {
+static int lwyi_read_huffman(lwyi_pool* pool, lwyi_reader* in, uint8_t* tokens, size_t count,
+                             lwyi_bits* raw) {
   const lwyi_reader section = lwyi_get_section(in);
   const unsigned mode = lwyi_get_byte(in), highest = lwyi_get_byte(in);
   uint8_t lengths[256];
@@ -1656,7 +1753,8 @@ static int lwyi_read_huffman(lwyi_pool* pool, lwyi_reader* in, uint8_t* tokens, 
   for (i = 0; i <= highest; ++i) lengths[i] = i % 2 ? packed[i / 2] >> 4 : packed[i / 2] & 15;
   table = (uint16_t*)lwyi_take(pool, (size_t)1 << LWYI_CODE_BITS, sizeof *table);
   if (!table) return 0;
-  if ((highest % 2 == 0 && packed[highest / 2] >> 4) || !lwyi_build_huffman(lengths, highest + 1, table) ||
+  if ((highest % 2 == 0 && packed[highest / 2] >> 4) ||
+      !lwyi_build_huffman(lengths, highest + 1, table) ||
       !lwyi_decode_huffman(in, table, tokens, count))
     return lwyi_corrupt(pool->s, "a damaged Huffman code");
   return 1;
@@ -1664,7 +1762,8 @@ static int lwyi_read_huffman(lwyi_pool* pool, lwyi_reader* in, uint8_t* tokens, 
 
 /* ================================================================================================
  * rANS: interleaved, with a table of frequencies by context (rans.md)
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
 #define LWYI_MOST_CODES 2048 /* that are decoded at a time */
 #define LWYI_SLOTS 4096      /* of a table: the sum of its frequencies */
@@ -1673,8 +1772,9 @@ typedef struct lwyi_rans {
   lwy_stream* s;
   unsigned width;        /* of a code */
   uint8_t table_of[256]; /* by context */
-  uint32_t* slots;       /* table by table: token, its frequency less one, the slot's place among the token's own */
-  lwyi_reader rest;      /* segments to come */
+  uint32_t* slots;  /* table by table: token, its frequency less one, the slot's place among the
+                       token's own */
+  lwyi_reader rest; /* segments to come */
   uint32_t states[32];
   size_t mask; /* number of states less one */
   const uint8_t* next;
@@ -1707,9 +1807,11 @@ static void lwyi_curve(lwyi_bits* bits, unsigned mantissa, uint32_t* frequencies
   for (t = 0; t <= last; ++t) {
     if (t > 127) {
       const uint64_t leading = ((uint64_t)1 << mantissa) + ((t - 128) & ((1u << mantissa) - 1));
-      const unsigned octave = ((t - 128) >> mantissa) + 7 - mantissa, shift = octave < 55 ? octave : 55;
+      const unsigned octave = ((t - 128) >> mantissa) + 7 - mantissa,
+                     shift = octave < 55 ? octave : 55;
       const uint64_t first = (leading << shift >> 1) - 1, end = ((leading + 1) << shift >> 1) - 1;
-      mass = (16 - share) * (lwyi_fall(ra, first) - lwyi_fall(ra, end)) + share * (lwyi_fall(rb, first) - lwyi_fall(rb, end));
+      mass = (16 - share) * (lwyi_fall(ra, first) - lwyi_fall(ra, end)) +
+             share * (lwyi_fall(rb, first) - lwyi_fall(rb, end));
       mass = (mass >> 4) * others >> 32;
     } else if (t % 2 == 1) { /* the same for both signs */
       const uint64_t next_a = a * ra >> 32, next_b = b * rb >> 32;
@@ -1750,7 +1852,8 @@ static void lwyi_frequency_list(lwyi_bits* bits, uint32_t* frequencies) {
         bits->failed = 1;
         return;
       }
-      frequencies[t] = level < 4 ? (uint32_t)level : (uint32_t)lwyi_quarter_octave((unsigned)level - 4);
+      frequencies[t] =
+          level < 4 ? (uint32_t)level : (uint32_t)lwyi_quarter_octave((unsigned)level - 4);
       sum += frequencies[t];
     }
     levels[t] = level;
@@ -1759,7 +1862,8 @@ static void lwyi_frequency_list(lwyi_bits* bits, uint32_t* frequencies) {
   frequencies[top] = LWYI_SLOTS - sum;
 }
 
-static int lwyi_start_rans(lwyi_rans* r, lwyi_pool* pool, lwyi_reader* in, unsigned width, size_t codes) {
+static int lwyi_start_rans(lwyi_rans* r, lwyi_pool* pool, lwyi_reader* in, unsigned width,
+                           size_t codes) {
   const lwyi_reader head = lwyi_get_section(in);
   lwyi_bits bits = lwyi_read_bits(head.at, lwyi_left(&head));
   const unsigned highest = (unsigned)lwyi_get_bits(&bits, 8);
@@ -1772,7 +1876,8 @@ static int lwyi_start_rans(lwyi_rans* r, lwyi_pool* pool, lwyi_reader* in, unsig
     if (c <= highest) table += (unsigned)lwyi_get_bits(&bits, 1);
     r->table_of[c] = (uint8_t)table;
   }
-  if (in->failed || bits.failed || table >= codes) return lwyi_corrupt(r->s, "impossible tables of frequencies");
+  if (in->failed || bits.failed || table >= codes)
+    return lwyi_corrupt(r->s, "impossible tables of frequencies");
   slot = r->slots = (uint32_t*)lwyi_take(pool, (size_t)(table + 1) * LWYI_SLOTS, sizeof *slot);
   if (!slot) return 0;
   for (c = 0; c <= table; ++c) {
@@ -1783,7 +1888,8 @@ static int lwyi_start_rans(lwyi_rans* r, lwyi_pool* pool, lwyi_reader* in, unsig
       lwyi_frequency_list(&bits, frequencies);
     if (bits.failed) break;
     for (t = 0; t < 256; ++t)
-      for (k = 0; k < frequencies[t]; ++k) *slot++ = (uint32_t)t << 24 | (frequencies[t] - 1) << 12 | k;
+      for (k = 0; k < frequencies[t]; ++k)
+        *slot++ = (uint32_t)t << 24 | (frequencies[t] - 1) << 12 | k;
   }
   if (!lwyi_bits_end(&bits)) return lwyi_corrupt(r->s, "damaged tables of frequencies");
   r->rest = *in;
@@ -1812,7 +1918,8 @@ static int lwyi_next_segment(lwyi_rans* r, size_t count) {
 
 /* A state without its token, and the token; the state may need another word. */
 static uint32_t lwyi_advance(const lwyi_rans* r, uint32_t x, unsigned context, uint8_t* token) {
-  const uint32_t slot = r->slots[(size_t)r->table_of[context] * LWYI_SLOTS + (x & (LWYI_SLOTS - 1))];
+  const uint32_t slot =
+      r->slots[(size_t)r->table_of[context] * LWYI_SLOTS + (x & (LWYI_SLOTS - 1))];
   *token = (uint8_t)(slot >> 24);
   return ((slot >> 12 & 0xfff) + 1) * (x >> 12) + (slot & 0xfff);
 }
@@ -1848,8 +1955,10 @@ static int lwyi_end_segment(lwyi_rans* r) {
   return is_whole || lwyi_corrupt(r->s, "codes left over");
 }
 
-/* Contexts of codes that stand in the order of an array (lorenzo.md): `sizes` are those of the codes before. */
-static void lwyi_causal_contexts(const uint8_t* sizes, size_t row, size_t plane, size_t count, uint8_t* contexts) {
+/* Contexts of codes that stand in the order of an array (lorenzo.md): `sizes` are those of the
+ * codes before. */
+static void lwyi_causal_contexts(const uint8_t* sizes, size_t row, size_t plane, size_t count,
+                                 uint8_t* contexts) {
   size_t i;
   for (i = 0; i < count; ++i) {
     const uint8_t* a = sizes + i - row;
@@ -1864,7 +1973,8 @@ static void lwyi_causal_contexts(const uint8_t* sizes, size_t row, size_t plane,
 
 /* ================================================================================================
  * Pyramid: what does not depend on the arithmetic (pyramid.md)
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
 #define LWYI_MOST_ACTIVE 4
 #define LWYI_MOST_TAPS 64
@@ -1876,7 +1986,8 @@ typedef struct lwyi_piece {
   int is_open, is_cut_low, is_cut_high;
 } lwyi_piece;
 
-/* The values of a step with the same coordinates odd; rows stand one behind the other, with room on both sides. */
+/* The values of a step with the same coordinates odd; rows stand one behind the other, with room on
+ * both sides. */
 typedef struct lwyi_part {
   unsigned odd; /* by axis */
   size_t extents[LWYI_MOST_ACTIVE];
@@ -1896,7 +2007,8 @@ typedef struct lwyi_layout {
   size_t slices[LWY_MAX_RANK], slice_stride[LWY_MAX_RANK];
   size_t slice_count, slice_size; /* the size: in the storage */
   size_t parts;
-  lwyi_part part[1 << LWYI_MOST_ACTIVE]; /* in the order of visiting; the first is the grid, or all of the top */
+  lwyi_part part[1 << LWYI_MOST_ACTIVE]; /* in the order of visiting; the first is the grid, or all
+                                            of the top */
   int place[1 << LWYI_MOST_ACTIVE];      /* by odd axes: which part; -1: it has no points */
 } lwyi_layout;
 
@@ -1944,7 +2056,8 @@ static int lwyi_read_pyramid(lwyi_pyramid* p, lwyi_chunk* c, lwyi_reader* side) 
   p->taps = lwyi_get_byte(side);
   p->tile = lwyi_get_byte(side);
   p->every = (unsigned)c->recipe->parameter[LWYI_EVERY];
-  if (side->failed || p->frozen >> c->rank || p->tight > 2 || p->taps > LWYI_MOST_TAPS || p->tile > 40)
+  if (side->failed || p->frozen >> c->rank || p->tight > 2 || p->taps > LWYI_MOST_TAPS ||
+      p->tile > 40)
     return lwyi_corrupt(c->s, "impossible settings of the pyramid");
   for (axis = c->rank; axis-- > 0 && p->rank < LWYI_MOST_ACTIVE;)
     if (!(p->frozen >> axis & 1)) p->axes[p->rank++] = axis;
@@ -1955,7 +2068,8 @@ static int lwyi_read_pyramid(lwyi_pyramid* p, lwyi_chunk* c, lwyi_reader* side) 
   }
   for (k = 0; k < p->rank; ++k) {
     const size_t n = c->shape[p->axes[k]], coarse = ((n - 1) >> 2) + 1;
-    const size_t bits = lwyi_max((p->tile + k) / p->rank, 3), margin = bits > 4 ? (size_t)1 << lwyi_min(bits - 3, 26) : 2;
+    const size_t bits = lwyi_max((p->tile + k) / p->rank, 3),
+                 margin = bits > 4 ? (size_t)1 << lwyi_min(bits - 3, 26) : 2;
     while ((n - 1) >> p->levels) ++p->levels;
     p->edge[k] = (size_t)1 << lwyi_min(bits, 29); /* longer ones cut nothing */
     p->cuts[k] = p->tile > 0 && coarse > margin ? 4 * (coarse - margin) / p->edge[k] : 0;
@@ -1968,8 +2082,10 @@ static double lwyi_tightening(const lwyi_pyramid* p, unsigned level) {
   return lwyi_level_factor(level, alpha[p->tight], beta[p->tight]);
 }
 
-/* A cell: along each axis, the numbers of the cuts before it and behind it, or of the one it lies on. */
-static void lwyi_cell(const lwyi_pyramid* p, unsigned open, const size_t* index, lwyi_piece* pieces) {
+/* A cell: along each axis, the numbers of the cuts before it and behind it, or of the one it lies
+ * on. */
+static void lwyi_cell(const lwyi_pyramid* p, unsigned open, const size_t* index,
+                      lwyi_piece* pieces) {
   size_t k;
   for (k = 0; k < p->rank; ++k) {
     lwyi_piece* piece = &pieces[k];
@@ -2017,7 +2133,8 @@ static void lwyi_find_parts(lwyi_layout* l) {
 }
 
 /* Frozen axes number slices; if all are frozen, rows run along the last one. */
-static lwyi_layout lwyi_lay_out(const lwyi_pyramid* p, unsigned level, int is_top, const lwyi_piece* pieces) {
+static lwyi_layout lwyi_lay_out(const lwyi_pyramid* p, unsigned level, int is_top,
+                                const lwyi_piece* pieces) {
   const lwyi_chunk* c = p->c;
   lwyi_layout l;
   size_t axis, k = 0;
@@ -2074,7 +2191,8 @@ static int lwyi_move_on(int* move, const int* reach, size_t axes) {
 }
 
 /* Whether a point is known before the rows of a part; notes which it is, and how far. */
-static int lwyi_judge_tap(const lwyi_layout* l, const lwyi_part* part, int slice, const int* move, lwyi_tap* tap, int* distance) {
+static int lwyi_judge_tap(const lwyi_layout* l, const lwyi_part* part, int slice, const int* move,
+                          lwyi_tap* tap, int* distance) {
   const int is_flat = l->parts == 1;
   unsigned along = 0, straight = 0;
   size_t k;
@@ -2090,22 +2208,27 @@ static int lwyi_judge_tap(const lwyi_layout* l, const lwyi_part* part, int slice
   if (place < 0) return 0;
   if (slice == 0) {
     if (is_flat) return 0;
-    if (tap->odd == part->odd ? lwyi_direction(move, l->rank - 1) >= 0 : place > l->place[part->odd]) return 0;
+    if (tap->odd == part->odd ? lwyi_direction(move, l->rank - 1) >= 0
+                              : place > l->place[part->odd])
+      return 0;
     if (along == 1 && straight) *distance = *distance * 7 / 20;
   }
   for (k = 0; k < l->rank; ++k)
-    tap->shift[k] = is_flat ? move[k] : (move[k] + (int)(part->odd >> k & 1) - (int)(tap->odd >> k & 1)) / 2;
+    tap->shift[k] =
+        is_flat ? move[k] : (move[k] + (int)(part->odd >> k & 1) - (int)(tap->odd >> k & 1)) / 2;
   return 1;
 }
 
 /* The nearest known points (pyramid.md, "Taps"); says how many. */
-static size_t lwyi_find_taps(const lwyi_layout* l, const lwyi_part* part, size_t most, lwyi_tap* taps) {
+static size_t lwyi_find_taps(const lwyi_layout* l, const lwyi_part* part, size_t most,
+                             lwyi_tap* taps) {
   const int is_flat = l->parts == 1;
   int distances[LWYI_MOST_TAPS], reach[LWYI_MOST_ACTIVE], far[LWY_MAX_RANK] = {0};
   int move[LWYI_MOST_ACTIVE], back[LWY_MAX_RANK] = {0};
   size_t count = 0, k, at;
   for (k = 0; k < l->rank; ++k) reach[k] = l->rank < 4 ? 3 : 2;
-  for (k = l->frozen > 3 ? l->frozen - 3 : 0; k < l->frozen; ++k) far[k] = is_flat && l->frozen == 1 ? 8 : 2;
+  for (k = l->frozen > 3 ? l->frozen - 3 : 0; k < l->frozen; ++k)
+    far[k] = is_flat && l->frozen == 1 ? 8 : 2;
   for (k = 0; k < l->frozen; ++k) back[k] = -far[k];
   do {
     const int slice = lwyi_direction(back, l->frozen);
@@ -2131,13 +2254,20 @@ static size_t lwyi_find_taps(const lwyi_layout* l, const lwyi_part* part, size_t
 }
 
 /* ================================================================================================
- * Encoders, quantizers and predictors: compiled for float with codes of up to 32 bits, and for double. The text is at the end of
- * this file.
- * ================================================================================================ */
+ * Encoders, quantizers and predictors: compiled for float with codes of up to 32 bits, and for
+ * double. The text is at the end of this file.
+ * ================================================================================================
+ */
 
 #define LWYI_JOIN_(a, b) a##b
 #define LWYI_JOIN(a, b) LWYI_JOIN_(a, b)
 #define LWYI(name) LWYI_JOIN(lwyi_##name, LWYI_SUFFIX)
+#define LWYI_SOURCE LWYI(source)
+#define LWYI_INTERPOLATION LWYI(interpolation)
+#define LWYI_SQUARES LWYI(squares)
+#define LWYI_MEMORY LWYI(memory)
+#define LWYI_WALK LWYI(walk)
+#define LWYI_LINE LWYI(line)
 
 #define LWYI_SUFFIX _f32
 #define LWYI_REAL float
@@ -2169,9 +2299,11 @@ static size_t lwyi_find_taps(const lwyi_layout* l, const lwyi_part* part, size_t
 
 /* ================================================================================================
  * log: signs and logarithms (log.md)
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
-static int lwyi_read_plane(lwyi_reader* in, uint8_t* plane, size_t size) { /* a byte for every bit */
+static int lwyi_read_plane(lwyi_reader* in, uint8_t* plane,
+                           size_t size) { /* a byte for every bit */
   const unsigned kind = lwyi_get_byte(in);
   size_t i = 0;
   uint8_t current = 0;
@@ -2202,22 +2334,33 @@ static double lwyi_log_bound(double bound, int dtype) {
   if (m > 1.4142135623730951) m = m / 2, ++exponent; /* 0x1.6a09e667f3bcdp0 */
   s = (m - 1) / (m + 1);
   for (k = 21; k >= 1; k -= 2) sum = sum * (s * s) + 1.0 / k;
-  inner = ((double)exponent + s * sum * 2.8853900817779268) * (1 - lwyi_power(-20)) - rounding; /* 0x1.71547652b82fep1 */
+  inner = ((double)exponent + s * sum * 2.8853900817779268) * (1 - lwyi_power(-20)) -
+          rounding; /* 0x1.71547652b82fep1 */
   return inner > rounding ? inner : 0;
 }
 
 static double lwyi_power_of_two(double y) { /* of |y| < 1100 */
+  static const double inverse_factorials[15] = {1,
+                                                1,
+                                                1.0 / 2,
+                                                1.0 / 6,
+                                                1.0 / 24,
+                                                1.0 / 120,
+                                                1.0 / 720,
+                                                1.0 / 5040,
+                                                1.0 / 40320,
+                                                1.0 / 362880,
+                                                1.0 / 3628800,
+                                                1.0 / 39916800,
+                                                1.0 / 479001600,
+                                                1.0 / 6227020800.0,
+                                                1.0 / 87178291200.0};
   const double magic = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds to a whole number */
   const double n = (y + magic) - magic, t = (y - n) * 0.6931471805599453; /* 0x1.62e42fefa39efp-1 */
   const int whole = (int)n;
-  double inverse[15], factorial = 1, sum;
+  double sum = inverse_factorials[14];
   int k;
-  for (k = 0; k < 15; ++k) {
-    inverse[k] = 1 / factorial;
-    factorial *= k + 1;
-  }
-  sum = inverse[14];
-  for (k = 13; k >= 0; --k) sum = sum * t + inverse[k];
+  for (k = 13; k >= 0; --k) sum = sum * t + inverse_factorials[k];
   return sum * lwyi_power(whole / 2) * lwyi_power(whole - whole / 2);
 }
 
@@ -2227,7 +2370,8 @@ static int lwyi_undo_log(lwyi_chunk* c, lwyi_reader in) {
   uint8_t* apart = (uint8_t*)lwyi_take(&pool, c->size, 1);
   uint8_t* other = (uint8_t*)lwyi_take(&pool, c->size, 1);
   size_t i, count = 0, next = 0;
-  int is_well = negative && apart && other && lwyi_read_plane(&in, negative, c->size) && lwyi_read_plane(&in, apart, c->size);
+  int is_well = negative && apart && other && lwyi_read_plane(&in, negative, c->size) &&
+                lwyi_read_plane(&in, apart, c->size);
   for (i = 0; is_well && i < c->size; ++i) count += apart[i];
   is_well = is_well && lwyi_read_plane(&in, other, count);
   for (i = 0; is_well && i < c->size; ++i) {
@@ -2243,20 +2387,24 @@ static int lwyi_undo_log(lwyi_chunk* c, lwyi_reader in) {
 
 /* ================================================================================================
  * Payloads of chunks (FORMAT.md, "Payload", "Body")
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
 static int lwyi_can_be_narrow(const lwyi_chunk* c) {
   const lwyi_recipe* r = c->recipe;
-  if ((c->dtype != LWY_F32 && c->dtype != LWY_F64) || r->preprocessors > 0 || r->quantizer != LWYI_LINEAR || r->predicts_first ||
-      r->encoder == LWYI_RANS || r->encoder == LWYI_RAW || r->encoder == LWYI_NONE)
+  if ((c->dtype != LWY_F32 && c->dtype != LWY_F64) || r->preprocessors > 0 ||
+      r->quantizer != LWYI_LINEAR || r->predicts_first || r->encoder == LWYI_RANS ||
+      r->encoder == LWYI_RAW || r->encoder == LWYI_NONE)
     return 0;
-  if (r->predictor == LWYI_LORENZO) return r->parameter[LWYI_ORDER] == 1 && (c->rank < 4 || r->parameter[LWYI_AXES] < 4);
+  if (r->predictor == LWYI_LORENZO)
+    return r->parameter[LWYI_ORDER] == 1 && (c->rank < 4 || r->parameter[LWYI_AXES] < 4);
   return r->predictor == LWYI_NONE || r->parameter[LWYI_AXES] == 1 || c->rank < 2;
 }
 
 /* What the lossless stages packed. */
 static int lwyi_undo_lossless(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* body) {
-  const uint64_t code_bytes = c->bytes == 8 ? 8 : 4, limit = 2 * (uint64_t)c->size * (c->bytes + code_bytes) + 65536;
+  const uint64_t code_bytes = c->bytes == 8 ? 8 : 4,
+                 limit = 2 * (uint64_t)c->size * (c->bytes + code_bytes) + 65536;
   int i;
   for (i = c->recipe->lossless; i-- > 0;)
     if (c->recipe->lossless_id[i] == LWYI_ZSTD && !lwyi_unpack(pool, *body, limit, body)) return 0;
@@ -2279,12 +2427,15 @@ static int lwyi_decode_sections(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader body
   if (lwyi_left(&notes) > 0 && !lwyi_unpack(pool, notes, limit, &side)) return 0;
   if (!lwyi_read_patches(c, pool, lwyi_get_section(&body), &exact)) return 0;
   if (body.failed) return lwyi_corrupt(c->s, "a chunk ends too early");
-  if (is_narrow && (special.count > 0 || exact.count > 0)) return lwyi_corrupt(c->s, "narrow codes beside other values");
+  if (is_narrow && (special.count > 0 || exact.count > 0))
+    return lwyi_corrupt(c->s, "narrow codes beside other values");
   c->width = is_narrow ? 16 : c->bytes == 8 ? 64 : 32;
   if (c->recipe->preprocessors > 0) c->has_box = 0;
-  is_well = is_wide ? lwyi_decode_values_f64(c, pool, &body, &side, &exact) : lwyi_decode_values_f32(c, pool, &body, &side, &exact);
+  is_well = is_wide ? lwyi_decode_values_f64(c, pool, &body, &side, &exact)
+                    : lwyi_decode_values_f32(c, pool, &body, &side, &exact);
   if (!is_well) return 0;
-  if (!lwyi_is_used_up(&side) || !lwyi_is_used_up(&body)) return lwyi_corrupt(c->s, "bytes left over in a chunk");
+  if (!lwyi_is_used_up(&side) || !lwyi_is_used_up(&body))
+    return lwyi_corrupt(c->s, "bytes left over in a chunk");
   for (i = c->recipe->preprocessors; i-- > 0;)
     if (!lwyi_undo_log(c, logs[i])) return 0;
   lwyi_apply_patches(c, &special);
@@ -2294,13 +2445,24 @@ static int lwyi_decode_sections(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader body
 static int lwyi_decode_body(lwyi_chunk* c, lwyi_reader body, int is_narrow) {
   lwyi_pool pool = lwyi_new_pool(c->s);
   int is_well;
-  if (is_narrow && !lwyi_can_be_narrow(c)) return lwyi_corrupt(c->s, "narrow codes where there are none");
-  is_well = lwyi_check_recipe(c->s, c->recipe, c->dtype) && lwyi_decode_sections(c, &pool, body, is_narrow);
+  if (is_narrow && !lwyi_can_be_narrow(c))
+    return lwyi_corrupt(c->s, "narrow codes where there are none");
+  is_well = lwyi_check_recipe(c->s, c->recipe, c->dtype) &&
+            lwyi_decode_sections(c, &pool, body, is_narrow);
   lwyi_free_pool(&pool);
   return is_well;
 }
 
-enum { LWYI_CONSTANT, LWYI_CODED, LWYI_WITHOUT_LOSS, LWYI_STORED, LWYI_LEVELS, LWYI_TIGHTENED, LWYI_NARROW, LWYI_LAYERED };
+enum {
+  LWYI_CONSTANT,
+  LWYI_CODED,
+  LWYI_WITHOUT_LOSS,
+  LWYI_STORED,
+  LWYI_LEVELS,
+  LWYI_TIGHTENED,
+  LWYI_NARROW,
+  LWYI_LAYERED
+};
 
 /* Passes over the table of levels; says 0 if it is not one. */
 static unsigned lwyi_skip_level_table(lwyi_reader* in) {
@@ -2321,15 +2483,19 @@ static int lwyi_decode_plain(lwyi_chunk* c, lwyi_reader in, const char* recipe) 
     return 1;
   }
   if (kind == LWYI_STORED) {
-    if (lwyi_left(&in) != c->size * c->bytes) return lwyi_corrupt(c->s, "a stored chunk of a wrong size");
+    if (lwyi_left(&in) != c->size * c->bytes)
+      return lwyi_corrupt(c->s, "a stored chunk of a wrong size");
     memcpy(c->values, in.at, c->size * c->bytes);
     lwyi_swap_if_big_endian(c->values, c->bytes, c->size);
     return 1;
   }
   if (kind >= LWYI_LAYERED) return lwyi_corrupt(c->s, "an unknown kind of chunk");
-  if (!lwyi_parse_recipe(c->s, kind == LWYI_WITHOUT_LOSS ? "exact+lorenzo+huffman+zstd" : recipe, &parsed)) return 0;
+  if (!lwyi_parse_recipe(c->s, kind == LWYI_WITHOUT_LOSS ? "exact+lorenzo+huffman+zstd" : recipe,
+                         &parsed))
+    return 0;
   c->recipe = &parsed;
-  if (kind == LWYI_LEVELS && lwyi_skip_level_table(&in) == 0) return lwyi_corrupt(c->s, "a wrong number of levels");
+  if (kind == LWYI_LEVELS && lwyi_skip_level_table(&in) == 0)
+    return lwyi_corrupt(c->s, "a wrong number of levels");
   if (kind == LWYI_TIGHTENED) {
     const unsigned halvings = lwyi_get_byte(&in);
     if (halvings < 1 || halvings > 3) return lwyi_corrupt(c->s, "a bound made too small");
@@ -2343,7 +2509,8 @@ static int lwyi_decode_plain(lwyi_chunk* c, lwyi_reader in, const char* recipe) 
   return lwyi_decode_body(c, in, kind == LWYI_NARROW);
 }
 
-static void lwyi_set_shape(lwyi_chunk* c, size_t rank, const size_t* extents) { /* without axes of extent 1 */
+static void lwyi_set_shape(lwyi_chunk* c, size_t rank,
+                           const size_t* extents) { /* without axes of extent 1 */
   size_t k;
   for (c->rank = 0, c->size = 1, k = 0; k < rank; ++k)
     if (extents[k] != 1) c->shape[c->rank++] = extents[k];
@@ -2358,9 +2525,12 @@ typedef struct lwyi_layer {
   size_t marked;
 } lwyi_layer;
 
-static int lwyi_is_marked(const lwyi_layer* layer, size_t i) { return layer->covers == 0 || (layer->marks.at[i / 8] >> (i % 8) & 1); }
+static int lwyi_is_marked(const lwyi_layer* layer, size_t i) {
+  return layer->covers == 0 || (layer->marks.at[i / 8] >> (i % 8) & 1);
+}
 
-static int lwyi_read_layer(const lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, lwyi_layer* layer) {
+static int lwyi_read_layer(const lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in,
+                           lwyi_layer* layer) {
   size_t k;
   layer->size = 1;
   for (k = 0; k < c->rank; ++k) {
@@ -2379,15 +2549,18 @@ static int lwyi_read_layer(const lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in
   if (lwyi_left(&layer->marks) != (layer->size + 7) / 8 ||
       (layer->size % 8 && layer->marks.at[layer->size / 8] >> (layer->size % 8)))
     return lwyi_corrupt(c->s, "the marks of a layer do not fit it");
-  for (layer->marked = 0, k = 0; k < layer->size; ++k) layer->marked += (size_t)lwyi_is_marked(layer, k);
+  for (layer->marked = 0, k = 0; k < layer->size; ++k)
+    layer->marked += (size_t)lwyi_is_marked(layer, k);
   return layer->marked > 0 || lwyi_corrupt(c->s, "a layer without marks");
 }
 
-static int lwyi_lay(const lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, const lwyi_layer* layer, const char* recipe) {
+static int lwyi_lay(const lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, const lwyi_layer* layer,
+                    const char* recipe) {
   lwyi_chunk over = *c;
   size_t index[LWY_MAX_RANK] = {0}, i = 0, next = 0, k;
   const lwyi_reader payload = lwyi_get_section(in);
-  lwyi_set_shape(&over, layer->covers == 2 ? 1 : c->rank, layer->covers == 2 ? &layer->marked : layer->extents);
+  lwyi_set_shape(&over, layer->covers == 2 ? 1 : c->rank,
+                 layer->covers == 2 ? &layer->marked : layer->extents);
   over.values = lwyi_take(pool, over.size, c->bytes);
   if (payload.failed) return lwyi_corrupt(c->s, "a layer ends too early");
   if (!over.values || !lwyi_decode_plain(&over, payload, recipe)) return 0;
@@ -2395,7 +2568,8 @@ static int lwyi_lay(const lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, const
     size_t place = 0;
     for (k = 0; k < c->rank; ++k) place += (layer->first[k] + index[k]) * c->stride[k];
     if (lwyi_is_marked(layer, i)) {
-      lwyi_put_bits(c->values, c->bytes, place, lwyi_bits_at(over.values, c->bytes, layer->covers == 2 ? next : i));
+      lwyi_put_bits(c->values, c->bytes, place,
+                    lwyi_bits_at(over.values, c->bytes, layer->covers == 2 ? next : i));
       ++next;
     }
     ++i;
@@ -2418,7 +2592,8 @@ static int lwyi_decode_layers(lwyi_chunk* c, lwyi_reader in, const char* recipe)
     lwyi_layer layer;
     int is_well = lwyi_read_layer(&whole, &pool, &in, &layer);
     values += layer.size;
-    if (is_well && values > 4 * (uint64_t)whole.size) is_well = lwyi_corrupt(c->s, "the layers are larger than allowed");
+    if (is_well && values > 4 * (uint64_t)whole.size)
+      is_well = lwyi_corrupt(c->s, "the layers are larger than allowed");
     is_well = is_well && lwyi_lay(&whole, &pool, &in, &layer, recipe);
     lwyi_free_pool(&pool);
     if (!is_well) return 0;
@@ -2428,7 +2603,8 @@ static int lwyi_decode_layers(lwyi_chunk* c, lwyi_reader in, const char* recipe)
 
 /* ================================================================================================
  * Header, frames, tail (FORMAT.md), the brief form
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
 #define LWYI_FRAME_BYTES 64
 #define LWYI_TAIL_END_BYTES 24
@@ -2451,7 +2627,8 @@ static int lwyi_read_extents(lwy_stream* s, lwyi_reader* in, int* rank, uint64_t
   if (*rank > LWY_MAX_RANK) return lwyi_corrupt(s, "too many axes");
   for (k = 0; k < *rank; ++k) {
     extents[k] = lwyi_get(in, 8);
-    if (extents[k] != 0 && size > (uint64_t)INT64_MAX / 16 / extents[k]) return lwyi_corrupt(s, "impossible shape");
+    if (extents[k] != 0 && size > (uint64_t)INT64_MAX / 16 / extents[k])
+      return lwyi_corrupt(s, "impossible shape");
     size *= extents[k] > 0 ? extents[k] : 1;
   }
   return 1;
@@ -2467,33 +2644,39 @@ static int lwyi_read_bounds(lwy_stream* s, lwyi_reader* in) {
     if (in->failed) return lwyi_corrupt(s, "the header ends too early");
     if (kind < LWY_ABS || kind > LWY_POINTWISE)
       return lwyi_fail(s, LWY_UNSUPPORTED, "the stream has a kind of bound that is not known");
-    if (kind != LWY_LOSSLESS && !(value > 0 && lwyi_is_finite(value))) return lwyi_corrupt(s, "impossible bound");
+    if (kind != LWY_LOSSLESS && !(value > 0 && lwyi_is_finite(value)))
+      return lwyi_corrupt(s, "impossible bound");
     if (i < 8) info->bound[i].kind = kind, info->bound[i].value = value;
   }
   return 1;
 }
 
-static int lwyi_is_pointwise(const lwy_info* info) { return info->bounds > 0 && info->bound[0].kind == LWY_POINTWISE; }
+static int lwyi_is_pointwise(const lwy_info* info) {
+  return info->bounds > 0 && info->bound[0].kind == LWY_POINTWISE;
+}
 
 static int lwyi_read_resolved(lwy_stream* s, lwyi_reader* in) {
   lwy_info* info = &s->info;
   info->abs_bound = lwyi_get_double(in);
   info->min = lwyi_get_double(in);
   info->max = lwyi_get_double(in);
-  if (!lwyi_is_finite(info->abs_bound) || info->abs_bound < 0 || !lwyi_is_finite(info->min) || !lwyi_is_finite(info->max))
+  if (!lwyi_is_finite(info->abs_bound) || info->abs_bound < 0 || !lwyi_is_finite(info->min) ||
+      !lwyi_is_finite(info->max))
     return lwyi_corrupt(s, "impossible numbers in the header");
   return 1;
 }
 
 static int lwyi_set_dtype(lwy_stream* s, int dtype) {
-  if (dtype < LWY_F32 || dtype > LWY_U64) return lwyi_fail(s, LWY_UNSUPPORTED, "the stream has an element type that is not known");
+  if (dtype < LWY_F32 || dtype > LWY_U64)
+    return lwyi_fail(s, LWY_UNSUPPORTED, "the stream has an element type that is not known");
   s->info.dtype = dtype;
   s->info.value_bytes = lwyi_bytes_of(dtype);
   return 1;
 }
 
 static int lwyi_set_recipe(lwy_stream* s, const uint8_t* text, size_t size) {
-  if (size == 0 || size > LWY_MAX_RECIPE || memchr(text, 0, size)) return lwyi_corrupt(s, "an impossible recipe");
+  if (size == 0 || size > LWY_MAX_RECIPE || memchr(text, 0, size))
+    return lwyi_corrupt(s, "an impossible recipe");
   memcpy(s->info.recipe, text, size);
   s->info.recipe[size] = 0;
   return 1;
@@ -2503,10 +2686,19 @@ static int lwyi_read_header_field(lwy_stream* s, unsigned tag, lwyi_reader* in, 
   lwy_info* info = &s->info;
   int is_well = 1;
   switch (tag) {
-    case 1: is_well = lwyi_set_dtype(s, (int)lwyi_get_byte(in)) && lwyi_read_extents(s, in, &info->rank, info->shape); break;
-    case 2: is_well = lwyi_read_extents(s, in, chunk_rank, info->chunk); break;
-    case 3: is_well = lwyi_read_bounds(s, in); break;
-    case 4: is_well = lwyi_read_resolved(s, in); break;
+    case 1:
+      is_well = lwyi_set_dtype(s, (int)lwyi_get_byte(in)) &&
+                lwyi_read_extents(s, in, &info->rank, info->shape);
+      break;
+    case 2:
+      is_well = lwyi_read_extents(s, in, chunk_rank, info->chunk);
+      break;
+    case 3:
+      is_well = lwyi_read_bounds(s, in);
+      break;
+    case 4:
+      is_well = lwyi_read_resolved(s, in);
+      break;
     case 5:
       is_well = lwyi_set_recipe(s, in->at, lwyi_left(in));
       in->at = in->end;
@@ -2518,7 +2710,8 @@ static int lwyi_read_header_field(lwy_stream* s, unsigned tag, lwyi_reader* in, 
         info->fill[info->fills] = bits;
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return is_well && (lwyi_is_used_up(in) || lwyi_corrupt(s, "a header field of a wrong size"));
 }
@@ -2555,12 +2748,14 @@ static int lwyi_check_regions(lwy_stream* s, lwyi_reader* in) {
     if (rank != s->info.rank) return lwyi_corrupt(s, "a region outside the array");
     for (k = 0; k < rank; ++k) {
       const uint64_t first = lwyi_get(in, 8);
-      if (first > s->info.shape[k] || extents[k] > s->info.shape[k] - first) return lwyi_corrupt(s, "a region outside the array");
+      if (first > s->info.shape[k] || extents[k] > s->info.shape[k] - first)
+        return lwyi_corrupt(s, "a region outside the array");
       values *= (double)extents[k];
     }
     bound = lwyi_get_double(in);
     all += values;
-    if (in->failed || !lwyi_is_finite(bound) || bound < 0) return lwyi_corrupt(s, "an impossible region");
+    if (in->failed || !lwyi_is_finite(bound) || bound < 0)
+      return lwyi_corrupt(s, "an impossible region");
     if (all > most) return lwyi_corrupt(s, "the regions overlap too much");
   }
   return 1;
@@ -2576,16 +2771,18 @@ static int lwyi_read_header(lwy_stream* s, size_t* end) {
   uint64_t size, version;
   if (!begin || memcmp(begin, magic, 8) != 0) return lwyi_corrupt(s, "this is not a leeway stream");
   version = lwyi_get(&in, 4); /* and a reserved field */
-  if (!in.failed && version != 1) return lwyi_fail(s, LWY_UNSUPPORTED, "the stream has another version of the format");
+  if (!in.failed && version != 1)
+    return lwyi_fail(s, LWY_UNSUPPORTED, "the stream has another version of the format");
   size = lwyi_get(&in, 4);
   body = lwyi_get_bytes(&in, size);
   if (!body) return lwyi_corrupt(s, "the header ends too early");
-  if (lwyi_get(&in, 8) != lwyi_hash(s->bytes, 16 + (size_t)size) || in.failed)
+  if (!lwyi_is_hash(lwyi_get(&in, 8), s->bytes, 16 + (size_t)size) || in.failed)
     return lwyi_corrupt(s, "the header's checksum differs");
   *end = 24 + (size_t)size;
   fields = lwyi_read(body, (size_t)size);
   while (lwyi_left(&fields) > 0) {
-    const unsigned tag = (unsigned)lwyi_get(&fields, 2), reserved = (unsigned)lwyi_get(&fields, 2), number = tag & 0x7fff;
+    const unsigned tag = (unsigned)lwyi_get(&fields, 2), reserved = (unsigned)lwyi_get(&fields, 2),
+                   number = tag & 0x7fff;
     const uint64_t bytes = lwyi_get(&fields, 4);
     const uint8_t* at = lwyi_get_bytes(&fields, bytes);
     lwyi_reader content;
@@ -2605,13 +2802,14 @@ static int lwyi_read_header(lwy_stream* s, size_t* end) {
   return lwyi_find_grid(s, chunk_rank) && lwyi_check_regions(s, &regions);
 }
 
-/* The frame that begins at `at`; says 0, without an error, if there is none or it does not end before `end`. */
+/* The frame that begins at `at`; says 0, without an error, if there is none or it does not end
+ * before `end`. */
 static int lwyi_is_frame(const lwy_stream* s, uint64_t at, uint64_t end, lwyi_frame* frame) {
   lwyi_reader in;
   const uint8_t* head;
   if (at > end || end - at < LWYI_FRAME_BYTES) return 0;
   head = s->bytes + (size_t)at;
-  if (memcmp(head, "LWYc", 4) != 0 || lwyi_load64(head + 56) != lwyi_hash(head, 56)) return 0;
+  if (memcmp(head, "LWYc", 4) != 0 || !lwyi_is_hash(lwyi_load64(head + 56), head, 56)) return 0;
   in = lwyi_read(head + 4, 52);
   frame->payload_bytes = (size_t)lwyi_get(&in, 4);
   frame->ordinal = lwyi_get(&in, 8);
@@ -2622,8 +2820,8 @@ static int lwyi_is_frame(const lwy_stream* s, uint64_t at, uint64_t end, lwyi_fr
   frame->decoded_hash = lwyi_get(&in, 8);
   frame->payload_hash = lwyi_get(&in, 8);
   frame->payload = head + LWYI_FRAME_BYTES;
-  return frame->payload_bytes <= end - at - LWYI_FRAME_BYTES && lwyi_is_finite(frame->bound) && frame->bound >= 0 &&
-         lwyi_is_finite(frame->max_error) && frame->max_error >= 0;
+  return frame->payload_bytes <= end - at - LWYI_FRAME_BYTES && lwyi_is_finite(frame->bound) &&
+         frame->bound >= 0 && lwyi_is_finite(frame->max_error) && frame->max_error >= 0;
 }
 
 /* How long the tail is that begins at `at`, even if it stops short; 0 if there is none. */
@@ -2632,14 +2830,15 @@ static uint64_t lwyi_tail_bytes(const lwy_stream* s, uint64_t at) {
   const uint8_t *begin = in.at, *magic = lwyi_get_bytes(&in, 8);
   uint64_t i, moved;
   size_t hashed;
-  if (!magic || memcmp(magic, "LWYt\0\0\0\0", 8) != 0 || lwyi_get_varint(&in) != s->info.chunks) return 0;
+  if (!magic || memcmp(magic, "LWYt\0\0\0\0", 8) != 0 || lwyi_get_varint(&in) != s->info.chunks)
+    return 0;
   for (i = 0; i < s->info.chunks && !in.failed; ++i) lwyi_get_varint(&in);
   moved = lwyi_get_varint(&in);
   if (moved > s->info.chunks) return 0;
   for (i = 0; i < 2 * moved && !in.failed; ++i) lwyi_get_varint(&in);
   lwyi_get_bytes(&in, 32);
   hashed = (size_t)(in.at - begin);
-  if (lwyi_get(&in, 8) != lwyi_hash(begin, hashed) || in.failed) return 0;
+  if (!lwyi_is_hash(lwyi_get(&in, 8), begin, hashed) || in.failed) return 0;
   return (uint64_t)hashed + LWYI_TAIL_END_BYTES;
 }
 
@@ -2653,7 +2852,8 @@ static int lwyi_are_zeros(const uint8_t* bytes, uint64_t count) {
   return 1;
 }
 
-/* Whether an interrupted update may have left what is here, after frames of its own or none (FORMAT.md, "Tail"). */
+/* Whether an interrupted update may have left what is here, after frames of its own or none
+ * (FORMAT.md, "Tail"). */
 static int lwyi_is_unfinished(const lwy_stream* s, uint64_t at, int is_after_frames) {
   const uint8_t* rest = s->bytes + (size_t)at;
   const size_t left = s->size - (size_t)at, known = lwyi_min(left, 4);
@@ -2662,10 +2862,12 @@ static int lwyi_is_unfinished(const lwy_stream* s, uint64_t at, int is_after_fra
   if (!is_after_frames) return 0;
   tail = lwyi_tail_bytes(s, at);
   if (tail > 0 && tail <= left) return lwyi_are_zeros(rest + (size_t)tail - 8, 8);
-  return lwyi_are_zeros(rest, left) || (known > 0 && memcmp(rest, "LWYt", known) == 0 && !lwyi_is_end(s, s->size));
+  return lwyi_are_zeros(rest, left) ||
+         (known > 0 && memcmp(rest, "LWYt", known) == 0 && !lwyi_is_end(s, s->size));
 }
 
-/* The end of the last whole tail, if what comes after it is an update that was interrupted; else 0. */
+/* The end of the last whole tail, if what comes after it is an update that was interrupted; else 0.
+ */
 static uint64_t lwyi_earlier_end(const lwy_stream* s, uint64_t first) {
   uint64_t at = first, end = 0;
   lwyi_frame frame;
@@ -2684,11 +2886,13 @@ static uint64_t lwyi_earlier_end(const lwy_stream* s, uint64_t first) {
 
 /* Finds the frames by the tail that ends at `end`. */
 static int lwyi_read_tail(lwy_stream* s, uint64_t first, uint64_t end) {
-  const uint64_t stated = end >= first + LWYI_TAIL_END_BYTES ? lwyi_load64(s->bytes + (size_t)end - 16) : 0;
+  const uint64_t stated =
+      end >= first + LWYI_TAIL_END_BYTES ? lwyi_load64(s->bytes + (size_t)end - 16) : 0;
   const uint64_t start = stated <= end - first ? end - stated : end, chunks = s->info.chunks;
   lwyi_reader in;
   uint64_t offset = first, moved, i, last = 0;
-  if (stated == 0 || !lwyi_is_end(s, end) || start == end || lwyi_tail_bytes(s, start) != stated) return 0;
+  if (stated == 0 || !lwyi_is_end(s, end) || start == end || lwyi_tail_bytes(s, start) != stated)
+    return 0;
   in = lwyi_read(s->bytes + (size_t)start + 8, (size_t)(stated - 8 - LWYI_TAIL_END_BYTES));
   lwyi_get_varint(&in);
   for (i = 0; i < chunks; ++i) {
@@ -2746,23 +2950,26 @@ static int lwyi_check_statement(lwy_stream* s) {
     exact += frame.exact;
     for (k = 0; k < 8; ++k) hashes[8 * (size_t)i + k] = (uint8_t)(frame.decoded_hash >> (8 * k));
   }
-  is_well = is_well && max_error == s->info.max_error && special == s->info.special && exact == s->info.exact &&
-            lwyi_hash(hashes, 8 * (size_t)s->info.chunks) == s->info.decoded_hash;
+  is_well = is_well && max_error == s->info.max_error && special == s->info.special &&
+            exact == s->info.exact &&
+            lwyi_is_hash(s->info.decoded_hash, hashes, 8 * (size_t)s->info.chunks);
   lwyi_free_pool(&pool);
   return is_well || lwyi_corrupt(s, "the chunks are not those that the end of the stream states");
 }
 
 static int lwyi_open_standard(lwy_stream* s) {
-  size_t first;
+  size_t first = 0;
   uint64_t end;
   if (!lwyi_read_header(s, &first)) return 0;
   if (s->info.chunks > s->size) return lwyi_corrupt(s, "the stream is too short for its chunks");
-  s->offsets = (uint64_t*)s->allocator.allocate(s->allocator.host, ((size_t)s->info.chunks + 1) * sizeof(uint64_t));
+  s->offsets = (uint64_t*)s->allocator.allocate(s->allocator.host,
+                                                ((size_t)s->info.chunks + 1) * sizeof(uint64_t));
   if (!s->offsets) return lwyi_fail(s, LWY_OUT_OF_MEMORY, "not enough memory");
   s->info.stream_bytes = s->size;
   if (lwyi_read_tail(s, first, s->size)) return 1;
   end = lwyi_earlier_end(s, first);
-  if (end == 0 || !lwyi_read_tail(s, first, end)) return lwyi_corrupt(s, "the end of the stream is missing or damaged");
+  if (end == 0 || !lwyi_read_tail(s, first, end))
+    return lwyi_corrupt(s, "the end of the stream is missing or damaged");
   return lwyi_check_statement(s);
 }
 
@@ -2807,7 +3014,8 @@ static int lwyi_read_brief_shape(lwy_stream* s, lwyi_reader* in, int rank) {
   if (rank > LWY_MAX_RANK) return lwyi_corrupt(s, "too many axes");
   for (k = 0; k < rank; ++k) {
     const uint64_t extent = lwyi_get_varint(in);
-    if (extent == 0 || extent > ((uint64_t)1 << 24) / values) return lwyi_corrupt(s, "a brief stream of too many values, or none");
+    if (extent == 0 || extent > ((uint64_t)1 << 24) / values)
+      return lwyi_corrupt(s, "a brief stream of too many values, or none");
     s->info.shape[k] = s->info.chunk[k] = extent;
     values *= extent;
   }
@@ -2819,13 +3027,12 @@ static int lwyi_read_brief_recipe(lwy_stream* s, lwyi_reader* in, int is_text) {
   size_t i;
   if (is_text) {
     const lwyi_reader text = lwyi_get_section(in);
-    if (text.failed || !lwyi_set_recipe(s, text.at, lwyi_left(&text))) return lwyi_corrupt(s, "an impossible recipe");
-    for (i = 0; i < LWYI_RECIPES; ++i)
-      if (strcmp(s->info.recipe, lwyi_recipes[i]) == 0) return lwyi_corrupt(s, "a recipe in full that has a number");
-    return 1;
+    return (!text.failed && lwyi_set_recipe(s, text.at, lwyi_left(&text))) ||
+           lwyi_corrupt(s, "an impossible recipe");
   }
   i = lwyi_get_byte(in);
-  if (i >= LWYI_RECIPES) return lwyi_fail(s, LWY_UNSUPPORTED, "the stream has the number of a recipe that is not known");
+  if (i >= LWYI_RECIPES)
+    return lwyi_fail(s, LWY_UNSUPPORTED, "the stream has the number of a recipe that is not known");
   return lwyi_set_recipe(s, (const uint8_t*)lwyi_recipes[i], strlen(lwyi_recipes[i]));
 }
 
@@ -2842,7 +3049,8 @@ static int lwyi_read_brief_bounds(lwy_stream* s, lwyi_reader* in, int is_asked) 
   if (!lwyi_read_bounds(s, in)) return 0;
   info->abs_bound = lwyi_get_double(in);
   if (info->bounds == 0 || !lwyi_is_finite(info->abs_bound) || info->abs_bound < 0 ||
-      (info->bounds == 1 && info->bound[0].kind == usual && info->bound[0].value == bound && info->abs_bound == bound))
+      (info->bounds == 1 && info->bound[0].kind == usual && info->bound[0].value == bound &&
+       info->abs_bound == bound))
     return lwyi_corrupt(s, "an impossible bound");
   return 1;
 }
@@ -2865,18 +3073,21 @@ static int lwyi_read_brief_rest(lwy_stream* s, lwyi_reader* in, unsigned flags) 
   if (flags & 4) {
     info->min = lwyi_get_double(in);
     info->max = lwyi_get_double(in);
-    if (!lwyi_is_finite(info->min) || !lwyi_is_finite(info->max) || (info->min == 0 && info->max == 0))
+    if (!lwyi_is_finite(info->min) || !lwyi_is_finite(info->max) ||
+        (info->min == 0 && info->max == 0))
       return lwyi_corrupt(s, "an impossible range");
   }
   if (flags & 8) {
     info->special = lwyi_get_varint(in);
     info->exact = lwyi_get_varint(in);
-    if (info->special > info->values || info->exact > info->values || info->special + info->exact == 0)
+    if (info->special > info->values || info->exact > info->values ||
+        info->special + info->exact == 0)
       return lwyi_corrupt(s, "impossible counts");
   }
   info->max_error = lwyi_float_of((uint32_t)lwyi_get(in, 4));
   s->brief_hash = lwyi_get(in, 8);
-  if (in->failed || !(info->max_error >= 0)) return lwyi_corrupt(s, "a brief stream ends too early");
+  if (in->failed || !(info->max_error >= 0))
+    return lwyi_corrupt(s, "a brief stream ends too early");
   if (info->max_error > most) info->max_error = most;
   for (k = 0; k < 8; ++k) hash[k] = (uint8_t)(s->brief_hash >> (8 * k));
   info->decoded_hash = lwyi_hash(hash, 8);
@@ -2887,23 +3098,27 @@ static int lwyi_read_brief_rest(lwy_stream* s, lwyi_reader* in, unsigned flags) 
 static int lwyi_open_brief(lwy_stream* s) {
   lwyi_reader in;
   unsigned type, flags;
-  if (s->size > 4 && s->bytes[4] != 1) return lwyi_fail(s, LWY_UNSUPPORTED, "the stream has another version of the brief form");
-  if (s->size < 16 || lwyi_load64(s->bytes + s->size - 8) != lwyi_hash(s->bytes, s->size - 8))
+  if (s->size > 4 && s->bytes[4] != 1)
+    return lwyi_fail(s, LWY_UNSUPPORTED, "the stream has another version of the brief form");
+  if (s->size > (size_t)1 << 30) return lwyi_corrupt(s, "a brief stream of too many bytes");
+  if (s->size < 16 || !lwyi_is_hash(lwyi_load64(s->bytes + s->size - 8), s->bytes, s->size - 8))
     return lwyi_corrupt(s, "the stream's checksum differs");
   in = lwyi_read(s->bytes + 5, s->size - 13);
   type = lwyi_get_byte(&in);
   flags = lwyi_get_byte(&in);
   s->info.is_brief = 1;
   s->info.stream_bytes = s->size;
-  if (flags > 31) return lwyi_fail(s, LWY_UNSUPPORTED, "the stream needs a feature that is not known");
+  if (flags > 31)
+    return lwyi_fail(s, LWY_UNSUPPORTED, "the stream needs a feature that is not known");
   return lwyi_set_dtype(s, (int)(type & 15)) && lwyi_read_brief_shape(s, &in, (int)(type >> 4)) &&
-         lwyi_read_brief_recipe(s, &in, flags >> 4 & 1) && lwyi_read_brief_bounds(s, &in, flags & 1) &&
-         lwyi_read_brief_rest(s, &in, flags);
+         lwyi_read_brief_recipe(s, &in, flags >> 4 & 1) &&
+         lwyi_read_brief_bounds(s, &in, flags & 1) && lwyi_read_brief_rest(s, &in, flags);
 }
 
 /* ================================================================================================
  * Chunks to their places
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
 /* A box of the array, or of what a level leaves of it. */
 typedef struct lwyi_box {
@@ -2920,6 +3135,7 @@ static uint64_t lwyi_box_size(const lwyi_box* box, int rank) {
 static lwyi_box lwyi_chunk_box(const lwy_info* info, uint64_t ordinal) {
   lwyi_box box;
   int k;
+  memset(&box, 0, sizeof box);
   for (k = info->rank; k-- > 0; ordinal /= info->grid[k]) {
     box.first[k] = ordinal % info->grid[k] * info->chunk[k];
     box.extents[k] = info->shape[k] - box.first[k];
@@ -2945,13 +3161,13 @@ static lwyi_chunk lwyi_new_chunk(lwy_stream* s, const lwyi_box* box, double boun
 }
 
 /* All values of a chunk, or, if `part` is not NULL, at least those of that part of it. */
-static int lwyi_decode_chunk(lwy_stream* s, const lwyi_box* box, const lwyi_frame* frame, const lwyi_box* part, void* values) {
+static int lwyi_decode_chunk(lwy_stream* s, const lwyi_box* box, const lwyi_frame* frame,
+                             const lwyi_box* part, void* values) {
   lwyi_chunk c = lwyi_new_chunk(s, box, frame->bound, values);
   lwyi_reader in = lwyi_read(frame->payload, frame->payload_bytes);
   int k, is_well;
   size_t axis = 0;
-  uint64_t hash;
-  if (!s->info.is_brief && lwyi_hash(frame->payload, frame->payload_bytes) != frame->payload_hash)
+  if (!s->info.is_brief && !lwyi_is_hash(frame->payload_hash, frame->payload, frame->payload_bytes))
     return lwyi_corrupt(s, "a chunk's checksum differs");
   if (part) c.has_box = 1;
   for (k = 0; part && k < s->info.rank; ++k) {
@@ -2966,17 +3182,19 @@ static int lwyi_decode_chunk(lwy_stream* s, const lwyi_box* box, const lwyi_fram
   } else {
     is_well = lwyi_decode_plain(&c, in, s->info.recipe);
   }
-  if (!is_well || !c.is_complete) return is_well; /* a part of the values has no checksum of its own */
+  if (!is_well || !c.is_complete)
+    return is_well; /* a part of the values has no checksum of its own */
   lwyi_swap_if_big_endian(values, c.bytes, c.size);
-  hash = lwyi_hash(values, c.size * c.bytes);
+  is_well = lwyi_is_hash(frame->decoded_hash, values, c.size * c.bytes);
   lwyi_swap_if_big_endian(values, c.bytes, c.size);
-  return hash == frame->decoded_hash || lwyi_corrupt(s, "the decoded values differ from what was compressed");
+  return is_well || lwyi_corrupt(s, "the decoded values differ from what was compressed");
 }
 
 /* Copies values between arrays: `from` and `to` are the first of them, strides are in values. */
-static void lwyi_copy(size_t bytes, int rank, const uint64_t* extents, const uint8_t* from, const size_t* from_stride, uint8_t* to,
-                      const size_t* to_stride) {
-  const size_t length = rank > 0 ? (size_t)extents[rank - 1] : 1, step = rank > 0 ? from_stride[rank - 1] : 1;
+static void lwyi_copy(size_t bytes, int rank, const uint64_t* extents, const uint8_t* from,
+                      const size_t* from_stride, uint8_t* to, const size_t* to_stride) {
+  const size_t length = rank > 0 ? (size_t)extents[rank - 1] : 1,
+               step = rank > 0 ? from_stride[rank - 1] : 1;
   size_t index[LWY_MAX_RANK] = {0}, counts[LWY_MAX_RANK], i;
   int k;
   for (k = 0; k < rank; ++k) {
@@ -2986,7 +3204,8 @@ static void lwyi_copy(size_t bytes, int rank, const uint64_t* extents, const uin
   do {
     const uint8_t* source = from;
     uint8_t* target = to;
-    for (k = 0; k + 1 < rank; ++k) source += index[k] * from_stride[k] * bytes, target += index[k] * to_stride[k] * bytes;
+    for (k = 0; k + 1 < rank; ++k)
+      source += index[k] * from_stride[k] * bytes, target += index[k] * to_stride[k] * bytes;
     if (step == 1)
       memcpy(target, source, length * bytes);
     else
@@ -3015,7 +3234,8 @@ static int lwyi_overlap(int rank, const lwyi_box* a, const lwyi_box* b, lwyi_box
 }
 
 /* One chunk to its place in the values of a box. */
-static int lwyi_place_chunk(lwy_stream* s, uint64_t ordinal, const lwyi_box* wanted, uint8_t* values) {
+static int lwyi_place_chunk(lwy_stream* s, uint64_t ordinal, const lwyi_box* wanted,
+                            uint8_t* values) {
   const int rank = s->info.rank;
   const lwyi_box box = lwyi_chunk_box(&s->info, ordinal);
   const size_t bytes = s->info.value_bytes;
@@ -3028,7 +3248,8 @@ static int lwyi_place_chunk(lwy_stream* s, uint64_t ordinal, const lwyi_box* wan
   if (!lwyi_overlap(rank, &box, wanted, &part)) return 1;
   if (!lwyi_get_frame(s, ordinal, &frame)) return 0;
   is_all = memcmp(part.extents, box.extents, (size_t)rank * sizeof *part.extents) == 0;
-  if (is_all && lwyi_box_size(&box, rank) == lwyi_box_size(wanted, rank) && (uintptr_t)values % bytes == 0)
+  if (is_all && lwyi_box_size(&box, rank) == lwyi_box_size(wanted, rank) &&
+      (uintptr_t)values % bytes == 0)
     return lwyi_decode_chunk(s, &box, &frame, NULL, values);
   whole = (uint8_t*)lwyi_take(&pool, (size_t)lwyi_box_size(&box, rank), bytes);
   is_well = whole && lwyi_decode_chunk(s, &box, &frame, is_all ? NULL : &part, whole);
@@ -3039,7 +3260,8 @@ static int lwyi_place_chunk(lwy_stream* s, uint64_t ordinal, const lwyi_box* wan
       from += (size_t)(part.first[k] - box.first[k]) * strides[k];
       to += (size_t)(part.first[k] - wanted->first[k]) * target_strides[k];
     }
-    lwyi_copy(bytes, rank, part.extents, whole + from * bytes, strides, values + to * bytes, target_strides);
+    lwyi_copy(bytes, rank, part.extents, whole + from * bytes, strides, values + to * bytes,
+              target_strides);
   }
   lwyi_free_pool(&pool);
   return is_well;
@@ -3051,19 +3273,23 @@ static int lwyi_decode_wanted(lwy_stream* s, const lwyi_box* wanted, uint8_t* va
   size_t index[LWY_MAX_RANK] = {0}, counts[LWY_MAX_RANK];
   int k;
   for (k = 0; k < info->rank; ++k)
-    counts[k] = (size_t)((wanted->first[k] + wanted->extents[k] - 1) / info->chunk[k] - wanted->first[k] / info->chunk[k] + 1);
+    counts[k] = (size_t)((wanted->first[k] + wanted->extents[k] - 1) / info->chunk[k] -
+                         wanted->first[k] / info->chunk[k] + 1);
   do {
     uint64_t ordinal = 0;
-    for (k = 0; k < info->rank; ++k) ordinal = ordinal * info->grid[k] + wanted->first[k] / info->chunk[k] + index[k];
+    for (k = 0; k < info->rank; ++k)
+      ordinal = ordinal * info->grid[k] + wanted->first[k] / info->chunk[k] + index[k];
     if (!lwyi_place_chunk(s, ordinal, wanted, values)) return 0;
   } while (lwyi_count_on(index, counts, (size_t)info->rank));
   return 1;
 }
 
 /* A payload with levels is cut behind those that are wanted: they have a checksum of their own. */
-static int lwyi_decode_coarse(lwy_stream* s, const lwyi_box* box, const lwyi_frame* frame, unsigned level, void* values) {
+static int lwyi_decode_coarse(lwy_stream* s, const lwyi_box* box, const lwyi_frame* frame,
+                              unsigned level, void* values) {
   lwyi_reader in = lwyi_read(frame->payload, frame->payload_bytes), table;
-  const unsigned kind = lwyi_get_byte(&in), entries = kind == LWYI_LEVELS ? lwyi_skip_level_table(&in) : 0;
+  const unsigned kind = lwyi_get_byte(&in),
+                 entries = kind == LWYI_LEVELS ? lwyi_skip_level_table(&in) : 0;
   const unsigned last = level < entries ? level : entries;
   lwyi_chunk c;
   uint64_t bytes, hash;
@@ -3072,31 +3298,41 @@ static int lwyi_decode_coarse(lwy_stream* s, const lwyi_box* box, const lwyi_fra
   bytes = lwyi_get(&table, 4);
   hash = lwyi_get(&table, 8);
   if (bytes > lwyi_left(&in)) return lwyi_corrupt(s, "a level ends beyond its chunk");
-  if (lwyi_hash(in.at, (size_t)bytes) != hash) return lwyi_corrupt(s, "the checksum of a level differs");
+  if (!lwyi_is_hash(hash, in.at, (size_t)bytes))
+    return lwyi_corrupt(s, "the checksum of a level differs");
   c = lwyi_new_chunk(s, box, frame->bound, values);
   c.last_level = last;
-  return lwyi_decode_plain(&c, lwyi_read(frame->payload, (size_t)(in.at - frame->payload) + (size_t)bytes), s->info.recipe);
+  return lwyi_decode_plain(
+      &c, lwyi_read(frame->payload, (size_t)(in.at - frame->payload) + (size_t)bytes),
+      s->info.recipe);
 }
 
-static uint64_t lwyi_coarse(uint64_t extent, unsigned level) { return (extent + ((uint64_t)1 << level) - 1) >> level; }
+static uint64_t lwyi_coarse(uint64_t extent, unsigned level) {
+  return (extent + ((uint64_t)1 << level) - 1) >> level;
+}
 
 /* One chunk to its place in a preview. */
-static int lwyi_place_level(lwy_stream* s, uint64_t ordinal, unsigned level, const size_t* target_strides, uint8_t* values) {
+static int lwyi_place_level(lwy_stream* s, uint64_t ordinal, unsigned level,
+                            const size_t* target_strides, uint8_t* values) {
   const int rank = s->info.rank;
   const lwyi_box box = lwyi_chunk_box(&s->info, ordinal);
   const size_t bytes = s->info.value_bytes;
   lwyi_pool pool = lwyi_new_pool(s);
   uint8_t* whole = (uint8_t*)lwyi_take(&pool, (size_t)lwyi_box_size(&box, rank), bytes);
   lwyi_frame frame;
-  int is_well = whole && lwyi_get_frame(s, ordinal, &frame) && lwyi_decode_coarse(s, &box, &frame, level, whole), k;
+  int is_well = whole && lwyi_get_frame(s, ordinal, &frame) &&
+                lwyi_decode_coarse(s, &box, &frame, level, whole),
+      k;
   if (is_well) {
     uint64_t extents[LWY_MAX_RANK];
     size_t strides[LWY_MAX_RANK], to = 0;
     lwyi_find_strides(rank, box.extents, strides);
     for (k = 0; k < rank; ++k) {
       extents[k] = lwyi_coarse(box.extents[k], level);
-      strides[k] = extents[k] > 1 ? strides[k] << level : 0; /* longer steps would not fit a number */
-      to += (size_t)(box.first[k] / s->info.chunk[k] * lwyi_coarse(s->info.chunk[k], level)) * target_strides[k];
+      strides[k] =
+          extents[k] > 1 ? strides[k] << level : 0; /* longer steps would not fit a number */
+      to += (size_t)(box.first[k] / s->info.chunk[k] * lwyi_coarse(s->info.chunk[k], level)) *
+            target_strides[k];
     }
     lwyi_copy(bytes, rank, extents, whole, strides, values + to * bytes, target_strides);
   }
@@ -3106,9 +3342,11 @@ static int lwyi_place_level(lwy_stream* s, uint64_t ordinal, unsigned level, con
 
 /* ================================================================================================
  * The interface
- * ================================================================================================ */
+ * ================================================================================================
+ */
 
-LWY_API int lwy_open(lwy_stream* s, const void* bytes, size_t size, const lwy_allocator* allocator) {
+LWY_API int lwy_open(lwy_stream* s, const void* bytes, size_t size,
+                     const lwy_allocator* allocator) {
   static const uint8_t brief[4] = {0x89, 'L', 'W', 'b'};
   lwyi_frame frame;
   memset(s, 0, sizeof *s);
@@ -3122,8 +3360,11 @@ LWY_API int lwy_open(lwy_stream* s, const void* bytes, size_t size, const lwy_al
   }
   s->bytes = (const uint8_t*)bytes;
   s->size = size;
-  if (!(size >= 4 && memcmp(bytes, brief, 4) == 0 ? lwyi_open_brief(s) : lwyi_open_standard(s))) return s->status;
-  if (s->info.chunks > 0 && (s->info.is_brief || lwyi_is_frame(s, s->offsets[0], s->tail, &frame)) && lwyi_get_frame(s, 0, &frame)) {
+  if (!(size >= 4 && memcmp(bytes, brief, 4) == 0 ? lwyi_open_brief(s) : lwyi_open_standard(s)))
+    return s->status;
+  if (s->info.chunks > 0 &&
+      (s->info.is_brief || lwyi_is_frame(s, s->offsets[0], s->tail, &frame)) &&
+      lwyi_get_frame(s, 0, &frame)) {
     lwyi_reader in = lwyi_read(frame.payload, frame.payload_bytes);
     if (lwyi_get_byte(&in) == LWYI_LEVELS) s->info.levels = (int)lwyi_skip_level_table(&in);
   }
@@ -3140,16 +3381,19 @@ LWY_API void lwy_close(lwy_stream* s) {
 static int lwyi_begin(lwy_stream* s) {
   s->status = LWY_OK;
   s->message[0] = 0;
-  if (!s->bytes || (!s->info.is_brief && !s->offsets)) return lwyi_fail(s, LWY_INVALID_ARGUMENT, "the stream is not open");
+  if (!s->bytes || (!s->info.is_brief && !s->offsets))
+    return lwyi_fail(s, LWY_INVALID_ARGUMENT, "the stream is not open");
   return 1;
 }
 static int lwyi_has_room(lwy_stream* s, uint64_t values, const void* memory, size_t bytes) {
-  if (values > SIZE_MAX / s->info.value_bytes || bytes < values * s->info.value_bytes || (!memory && values > 0))
+  if (values > SIZE_MAX / s->info.value_bytes || bytes < values * s->info.value_bytes ||
+      (!memory && values > 0))
     return lwyi_fail(s, LWY_INVALID_ARGUMENT, "the memory given does not hold the values");
   return 1;
 }
 
-LWY_API int lwy_decode_box(lwy_stream* s, const uint64_t* first, const uint64_t* extents, void* values, size_t bytes) {
+LWY_API int lwy_decode_box(lwy_stream* s, const uint64_t* first, const uint64_t* extents,
+                           void* values, size_t bytes) {
   lwyi_box wanted;
   int k;
   if (!lwyi_begin(s)) return s->status;
@@ -3162,14 +3406,16 @@ LWY_API int lwy_decode_box(lwy_stream* s, const uint64_t* first, const uint64_t*
       return s->status;
     }
   }
-  if (lwyi_has_room(s, lwyi_box_size(&wanted, s->info.rank), values, bytes) && lwyi_box_size(&wanted, s->info.rank) > 0)
+  if (lwyi_has_room(s, lwyi_box_size(&wanted, s->info.rank), values, bytes) &&
+      lwyi_box_size(&wanted, s->info.rank) > 0)
     lwyi_decode_wanted(s, &wanted, (uint8_t*)values);
   return s->status;
 }
 
 LWY_API int lwy_decode(lwy_stream* s, void* values, size_t bytes) {
   const uint64_t zeros[LWY_MAX_RANK] = {0};
-  if (lwy_decode_box(s, zeros, s->info.shape, values, bytes) == LWY_OK && !s->info.is_brief) lwyi_check_statement(s);
+  if (lwy_decode_box(s, zeros, s->info.shape, values, bytes) == LWY_OK && !s->info.is_brief)
+    lwyi_check_statement(s);
   return s->status;
 }
 
@@ -3206,8 +3452,12 @@ LWY_API int lwy_decode_level(lwy_stream* s, unsigned level, void* values, size_t
 
 LWY_API const char* lwy_message(const lwy_stream* s) { return s->message; }
 
-LWY_API const char* lwy_dtype_name(int dtype) { return dtype >= LWY_F32 && dtype <= LWY_U64 ? lwyi_dtypes[dtype] : ""; }
-LWY_API const char* lwy_bound_name(int kind) { return kind >= LWY_ABS && kind <= LWY_POINTWISE ? lwyi_bounds[kind] : ""; }
+LWY_API const char* lwy_dtype_name(int dtype) {
+  return dtype >= LWY_F32 && dtype <= LWY_U64 ? lwyi_dtypes[dtype] : "";
+}
+LWY_API const char* lwy_bound_name(int kind) {
+  return kind >= LWY_ABS && kind <= LWY_POINTWISE ? lwyi_bounds[kind] : "";
+}
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
@@ -3215,12 +3465,15 @@ LWY_API const char* lwy_bound_name(int kind) { return kind >= LWY_ABS && kind <=
 
 #elif defined(LWYI_REAL)
 /* ================================================================================================
- * This part is compiled twice, with LWYI_REAL = float and double: its functions have names with _f32 or _f64 at the end.
- * ================================================================================================ */
+ * This part is compiled twice, with LWYI_REAL = float and double: its functions have names with
+ * _f32 or _f64 at the end.
+ * ================================================================================================
+ */
 
 /* ---- tokens (token.md) ---- */
 
-static int LWYI(untoken)(lwyi_bits* raw, const uint8_t* tokens, size_t count, unsigned width, LWYI_CODE* codes) {
+static int LWYI(untoken)(lwyi_bits* raw, const uint8_t* tokens, size_t count, unsigned width,
+                         LWYI_CODE* codes) {
   const unsigned s = width == 64 ? 1 : 2, lowest = width == 64 ? 242 : 228;
   size_t i, k;
   for (i = 0; i < count; i = k) {
@@ -3228,7 +3481,8 @@ static int LWYI(untoken)(lwyi_bits* raw, const uint8_t* tokens, size_t count, un
     unsigned all = 0;
     for (k = i; k < end; ++k) all |= tokens[k];
     if (all < 128) {
-      for (k = i; k < end; ++k) codes[k] = (LWYI_CODE)(tokens[k] >> 1) ^ -(LWYI_CODE)(tokens[k] & 1);
+      for (k = i; k < end; ++k)
+        codes[k] = (LWYI_CODE)(tokens[k] >> 1) ^ -(LWYI_CODE)(tokens[k] & 1);
       continue;
     }
     for (k = i; k < end; ++k) {
@@ -3238,7 +3492,8 @@ static int LWYI(untoken)(lwyi_bits* raw, const uint8_t* tokens, size_t count, un
       if (token == lowest)
         z = width == 64 ? ~(uint64_t)0 : 0xffffffffu;
       else if (token >= 128)
-        z = (uint64_t)(1u << s | ((token - 128) & ((1u << s) - 1))) << low | lwyi_get_bits(raw, low);
+        z = (uint64_t)(1u << s | ((token - 128) & ((1u << s) - 1))) << low |
+            lwyi_get_bits(raw, low);
       codes[k] = (LWYI_CODE)(z >> 1 ^ ((uint64_t)0 - (z & 1)));
     }
   }
@@ -3257,7 +3512,8 @@ static int LWYI(decode_huffman)(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in,
 }
 
 /* Adds `bits` bits to the 16 values of every row, shifted. */
-static int LWYI(unpack_rows)(lwyi_reader* in, size_t rows, unsigned bits, unsigned shift, uint32_t* z) {
+static int LWYI(unpack_rows)(lwyi_reader* in, size_t rows, unsigned bits, unsigned shift,
+                             uint32_t* z) {
   const size_t words = (rows * bits + 15) / 16;
   const uint8_t* at = lwyi_get_bytes(in, 32 * words);
   const uint32_t mask = (1u << bits) - 1;
@@ -3269,12 +3525,14 @@ static int LWYI(unpack_rows)(lwyi_reader* in, size_t rows, unsigned bits, unsign
   for (row = 0; row < rows; ++row) {
     const unsigned offset = (unsigned)(row * bits) % 16;
     const uint32_t *low = lanes + 16 * (row * bits / 16), *high = low + 16;
-    for (i = 0; i < 16; ++i) z[16 * row + i] |= ((low[i] | high[i] << 16) >> offset & mask) << shift;
+    for (i = 0; i < 16; ++i)
+      z[16 * row + i] |= ((low[i] | high[i] << 16) >> offset & mask) << shift;
   }
   return 1;
 }
 
-static int LWYI(unpack_block)(lwyi_reader* in, unsigned head, size_t n, unsigned most, uint32_t* z) {
+static int LWYI(unpack_block)(lwyi_reader* in, unsigned head, size_t n, unsigned most,
+                              uint32_t* z) {
   const unsigned bits = head & 63, low = bits < 16 ? bits : 16;
   const size_t rows = (n + 15) / 16;
   const uint8_t *positions = NULL, *highs = NULL;
@@ -3293,7 +3551,9 @@ static int LWYI(unpack_block)(lwyi_reader* in, unsigned head, size_t n, unsigned
   if (bits > 16 && !LWYI(unpack_rows)(in, rows, bits - 16, 16, z)) return 0;
   for (i = 0; i < patched; ++i) {
     const uint64_t high = lwyi_load(highs + i * bytes, bytes) << bits;
-    if (positions[i] >= n || (i > 0 && positions[i] <= positions[i - 1]) || high >> bits == 0 || high >> most) return 0;
+    if (positions[i] >= n || (i > 0 && positions[i] <= positions[i - 1]) || high >> bits == 0 ||
+        high >> most)
+      return 0;
     z[positions[i]] |= (uint32_t)high;
   }
   return 1;
@@ -3313,7 +3573,8 @@ static int LWYI(decode_pack)(lwyi_chunk* c, lwyi_reader* in, LWYI_CODE* codes) {
     } else {
       if (!LWYI(unpack_block)(in, head, n, c->width < 32 ? c->width : 32, z))
         return lwyi_corrupt(c->s, "an impossible block of packed codes");
-      for (i = 0; i < n; ++i) codes[first + i] = (LWYI_CODE)(int32_t)(z[i] >> 1 ^ (0u - (z[i] & 1)));
+      for (i = 0; i < n; ++i)
+        codes[first + i] = (LWYI_CODE)(int32_t)(z[i] >> 1 ^ (0u - (z[i] & 1)));
     }
     if (in->failed) return lwyi_corrupt(c->s, "packed codes end too early");
   }
@@ -3321,20 +3582,24 @@ static int LWYI(decode_pack)(lwyi_chunk* c, lwyi_reader* in, LWYI_CODE* codes) {
 }
 
 /* Signs and bit planes of one block (fixed.md); codes it would have beyond `count` are dropped. */
-static int LWYI(decode_planes)(lwyi_chunk* c, lwyi_reader* in, unsigned head, size_t count, LWYI_CODE* codes) {
-  const unsigned block = (unsigned)c->recipe->parameter[LWYI_BLOCK], plane = block / 8, is_outlier = head >> 7;
+static int LWYI(decode_planes)(lwyi_chunk* c, lwyi_reader* in, unsigned head, size_t count,
+                               LWYI_CODE* codes) {
+  const unsigned block = (unsigned)c->recipe->parameter[LWYI_BLOCK], plane = block / 8,
+                 is_outlier = head >> 7;
   const unsigned planes = is_outlier ? head & 31 : head;
   uint64_t first = 0, sizes[64] = {0};
   const uint8_t *signs, *bits;
   unsigned i, b;
-  if (head > 255 || (is_outlier && c->recipe->parameter[LWYI_OUTLIER] == 0) || planes > c->width) return 0;
+  if (head > 255 || (is_outlier && c->recipe->parameter[LWYI_OUTLIER] == 0) || planes > c->width)
+    return 0;
   if (head == 0) return 1;
   if (is_outlier) first = lwyi_get(in, (head >> 5 & 3) + 1);
   signs = lwyi_get_bytes(in, plane);
   bits = lwyi_get_bytes(in, (uint64_t)plane * planes);
   if (!bits) return 0;
   for (b = 0; b < planes; ++b)
-    for (i = 0; i < block; ++i) sizes[i] |= (uint64_t)(bits[b * plane + i / 8] >> (7 - i % 8) & 1) << b;
+    for (i = 0; i < block; ++i)
+      sizes[i] |= (uint64_t)(bits[b * plane + i / 8] >> (7 - i % 8) & 1) << b;
   sizes[0] |= first;
   for (i = 0; i < count; ++i) {
     const int is_negative = signs[i / 8] >> (7 - i % 8) & 1;
@@ -3344,14 +3609,15 @@ static int LWYI(decode_planes)(lwyi_chunk* c, lwyi_reader* in, unsigned head, si
 }
 
 static int LWYI(decode_fixed)(lwyi_chunk* c, lwyi_reader* in, LWYI_CODE* codes) {
-  const size_t block = (size_t)c->recipe->parameter[LWYI_BLOCK], blocks = (c->size + block - 1) / block;
+  const size_t block = (size_t)c->recipe->parameter[LWYI_BLOCK],
+               blocks = (c->size + block - 1) / block;
   const unsigned bytes = (unsigned)c->recipe->parameter[LWYI_HEAD];
   const uint8_t* heads = lwyi_get_bytes(in, (uint64_t)blocks * bytes);
   size_t i;
   if (!heads) return lwyi_corrupt(c->s, "heads of blocks end too early");
   for (i = 0; i < blocks; ++i)
-    if (!LWYI(decode_planes)(c, in, (unsigned)lwyi_load(heads + i * bytes, bytes), lwyi_min(block, c->size - i * block),
-                             codes + i * block))
+    if (!LWYI(decode_planes)(c, in, (unsigned)lwyi_load(heads + i * bytes, bytes),
+                             lwyi_min(block, c->size - i * block), codes + i * block))
       return lwyi_corrupt(c->s, "an impossible block of bit planes");
   return 1;
 }
@@ -3379,15 +3645,16 @@ static int LWYI(decode_raw)(lwyi_chunk* c, lwyi_reader* in, LWYI_CODE* codes) {
 
 /* ---- codes one band after the other, for predictors that know a context ---- */
 
-typedef struct LWYI(source) {
+typedef struct LWYI_SOURCE {
   lwyi_chunk* c;
   lwyi_rans* rans;        /* or */
   const LWYI_CODE* codes; /* those to come */
   uint8_t tokens[LWYI_MOST_CODES];
-} LWYI(source);
+} LWYI_SOURCE;
 
 /* At most LWYI_MOST_CODES. */
-static int LWYI(next_codes)(LWYI(source)* source, const uint8_t* contexts, size_t count, LWYI_CODE* codes) {
+static int LWYI(next_codes)(LWYI_SOURCE* source, const uint8_t* contexts, size_t count,
+                            LWYI_CODE* codes) {
   lwyi_rans* r = source->rans;
   if (!r) {
     memcpy(codes, source->codes, count * sizeof *codes);
@@ -3395,7 +3662,8 @@ static int LWYI(next_codes)(LWYI(source)* source, const uint8_t* contexts, size_
     return 1;
   }
   if (!lwyi_rans_tokens(r, contexts, count, source->tokens)) return 0;
-  if (!LWYI(untoken)(&r->raw, source->tokens, count, r->width, codes)) return lwyi_corrupt(r->s, "damaged raw bits");
+  if (!LWYI(untoken)(&r->raw, source->tokens, count, r->width, codes))
+    return lwyi_corrupt(r->s, "damaged raw bits");
   return r->done < r->count || lwyi_end_segment(r);
 }
 
@@ -3403,11 +3671,16 @@ static uint8_t LWYI(size_of)(LWYI_CODE code) {
   return (uint8_t)(code > 255 || code < -255 ? 255 : code < 0 ? -code : code);
 }
 
-/* All codes, with contexts from those before, if the predictor is lorenzo and rows are long enough. */
-static int LWYI(decode_rans)(lwyi_chunk* c, lwyi_pool* pool, LWYI(source)* source, LWYI_CODE* codes) {
-  const int is_causal = c->recipe->predictor == LWYI_LORENZO && c->rank > 1 && c->shape[c->rank - 1] >= 32;
-  const size_t row = is_causal ? c->shape[c->rank - 1] : 0, plane = is_causal && c->rank > 2 ? row * c->shape[c->rank - 2] : 0;
-  const size_t before = lwyi_max(row, plane) + 1, most = is_causal ? lwyi_min(row - 1, LWYI_MOST_CODES) : LWYI_MOST_CODES;
+/* All codes, with contexts from those before, if the predictor is lorenzo and rows are long enough.
+ */
+static int LWYI(decode_rans)(lwyi_chunk* c, lwyi_pool* pool, LWYI_SOURCE* source,
+                             LWYI_CODE* codes) {
+  const int is_causal =
+      c->recipe->predictor == LWYI_LORENZO && c->rank > 1 && c->shape[c->rank - 1] >= 32;
+  const size_t row = is_causal ? c->shape[c->rank - 1] : 0,
+               plane = is_causal && c->rank > 2 ? row * c->shape[c->rank - 2] : 0;
+  const size_t before = lwyi_max(row, plane) + 1,
+               most = is_causal ? lwyi_min(row - 1, LWYI_MOST_CODES) : LWYI_MOST_CODES;
   uint8_t* sizes = (uint8_t*)lwyi_take(pool, is_causal ? before + c->size : 1, 1);
   uint8_t* contexts = (uint8_t*)lwyi_take(pool, LWYI_MOST_CODES, 1);
   size_t first, n, i;
@@ -3416,26 +3689,31 @@ static int LWYI(decode_rans)(lwyi_chunk* c, lwyi_pool* pool, LWYI(source)* sourc
     n = lwyi_min(most, c->size - first);
     if (is_causal) lwyi_causal_contexts(sizes + before + first, row, plane, n, contexts);
     if (!LWYI(next_codes)(source, contexts, n, codes + first)) return 0;
-    for (i = 0; is_causal && i < n; ++i) sizes[before + first + i] = LWYI(size_of)(codes[first + i]);
+    for (i = 0; is_causal && i < n; ++i)
+      sizes[before + first + i] = LWYI(size_of)(codes[first + i]);
   }
   return 1;
 }
 
 static int LWYI(decode_codes)(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, LWYI_CODE* codes) {
   switch (c->recipe->encoder) {
-    case LWYI_HUFFMAN: return LWYI(decode_huffman)(c, pool, in, codes);
-    case LWYI_PACK: return LWYI(decode_pack)(c, in, codes);
-    case LWYI_FIXED: return LWYI(decode_fixed)(c, in, codes);
+    case LWYI_HUFFMAN:
+      return LWYI(decode_huffman)(c, pool, in, codes);
+    case LWYI_PACK:
+      return LWYI(decode_pack)(c, in, codes);
+    case LWYI_FIXED:
+      return LWYI(decode_fixed)(c, in, codes);
     case LWYI_RANS: {
       lwyi_rans* rans = (lwyi_rans*)lwyi_take(pool, 1, sizeof *rans);
-      LWYI(source)* source = (LWYI(source)*)lwyi_take(pool, 1, sizeof *source);
+      LWYI_SOURCE* source = (LWYI_SOURCE*)lwyi_take(pool, 1, sizeof *source);
       if (!rans || !source || !lwyi_start_rans(rans, pool, in, c->width, c->size)) return 0;
       source->c = c;
       source->rans = rans;
       if (!LWYI(decode_rans)(c, pool, source, codes)) return 0;
       return lwyi_is_used_up(&rans->rest) || lwyi_corrupt(c->s, "bytes left over behind the codes");
     }
-    default: return LWYI(decode_raw)(c, in, codes);
+    default:
+      return LWYI(decode_raw)(c, in, codes);
   }
 }
 
@@ -3470,7 +3748,8 @@ static int LWYI(undo_lorenzo)(lwyi_chunk* c, lwyi_reader* side, LWYI_CODE* codes
 }
 
 /* Puts the blocks of squares or cubes, which are whole or are cut, to their places. */
-static const LWYI_CODE* LWYI(place_blocks)(lwyi_chunk* c, size_t axes, int are_whole, const LWYI_CODE* from, LWYI_CODE* to) {
+static const LWYI_CODE* LWYI(place_blocks)(lwyi_chunk* c, size_t axes, int are_whole,
+                                           const LWYI_CODE* from, LWYI_CODE* to) {
   const size_t edge = axes == 2 ? 8 : 4, outer = c->rank - axes;
   size_t used[3] = {1, 1, 1}, stride[3] = {0, 0, 0}, grid[4], block[4] = {0, 0, 0, 0}, k;
   for (k = 0; k < axes; ++k) {
@@ -3495,7 +3774,8 @@ static const LWYI_CODE* LWYI(place_blocks)(lwyi_chunk* c, size_t axes, int are_w
     if (n[0] > 1) LWYI(add_up)(sums, n[0] * n[1] * n[2], n[0], n[1] * n[2]);
     for (i = 0; i < n[0] * n[1]; ++i)
       for (j = 0; j < n[2]; ++j)
-        to[at + i / n[1] * stride[0] + i % n[1] * stride[1] + j * stride[2]] = (LWYI_CODE)sums[i * n[2] + j];
+        to[at + i / n[1] * stride[0] + i % n[1] * stride[1] + j * stride[2]] =
+            (LWYI_CODE)sums[i * n[2] + j];
   } while (lwyi_count_on(block, grid, 4));
   return from;
 }
@@ -3546,9 +3826,11 @@ static void LWYI(recover_all)(lwyi_chunk* c, LWYI_CODE* codes) {
     if (c->width == 32)
       for (i = first; i < end; ++i) codes[i] = (int32_t)codes[i];
     if (step > 0 && LWYI(are_small)(codes + first, end - first))
-      for (i = first; i < end; ++i) ((LWYI_REAL*)c->values)[i] = (LWYI_REAL)(int32_t)codes[i] * step;
+      for (i = first; i < end; ++i)
+        ((LWYI_REAL*)c->values)[i] = (LWYI_REAL)(int32_t)codes[i] * step;
     else
-      for (i = first; i < end; ++i) lwyi_put_bits(c->values, c->bytes, i, lwyi_recover(&grid, 0, 0, codes[i]));
+      for (i = first; i < end; ++i)
+        lwyi_put_bits(c->values, c->bytes, i, lwyi_recover(&grid, 0, 0, codes[i]));
   }
 }
 
@@ -3560,9 +3842,10 @@ static LWYI_REAL LWYI(number_at)(const lwyi_chunk* c, size_t at) {
 }
 
 /* The next value to visit: puts it to its place, and gives back its number. */
-static LWYI_REAL LWYI(visit)(lwyi_chunk* c, const lwyi_grid* grid, LWYI_REAL p, LWYI_CODE code, lwyi_patches* patches,
-                             size_t number, size_t place) {
-  if ((uint64_t)(int64_t)code == (uint64_t)0 - ((uint64_t)1 << (c->width - 1))) /* the lowest code */
+static LWYI_REAL LWYI(visit)(lwyi_chunk* c, const lwyi_grid* grid, LWYI_REAL p, LWYI_CODE code,
+                             lwyi_patches* patches, size_t number, size_t place) {
+  if ((uint64_t)(int64_t)code ==
+      (uint64_t)0 - ((uint64_t)1 << (c->width - 1))) /* the lowest code */
     lwyi_put_bits(c->values, c->bytes, place, lwyi_patch_at(patches, number));
   else if (c->dtype == LWYI_DTYPE && grid->quantizer == LWYI_LINEAR)
     ((LWYI_REAL*)c->values)[place] = LWYI(recover)(grid, p, code);
@@ -3573,7 +3856,7 @@ static LWYI_REAL LWYI(visit)(lwyi_chunk* c, const lwyi_grid* grid, LWYI_REAL p, 
 
 /* ---- interp (interp.md) ---- */
 
-typedef struct LWYI(interp) {
+typedef struct LWYI_INTERPOLATION {
   lwyi_chunk* c;
   const LWYI_CODE* codes;
   lwyi_patches* patches;
@@ -3581,10 +3864,11 @@ typedef struct LWYI(interp) {
   int is_cubic;
   size_t done;
   lwyi_grid grid;
-} LWYI(interp);
+} LWYI_INTERPOLATION;
 
 /* The value at `place`, which is index j of n along an axis of this stride. */
-static LWYI_REAL LWYI(interpolate)(const LWYI(interp)* w, size_t place, size_t j, size_t n, size_t s, size_t stride) {
+static LWYI_REAL LWYI(interpolate)(const LWYI_INTERPOLATION* w, size_t place, size_t j, size_t n,
+                                   size_t s, size_t stride) {
   const LWYI_REAL* x = w->numbers + place;
   const int has_a = j >= 3 * s, has_c = j + s < n, has_d = j + 3 * s < n;
   const LWYI_REAL b = x[-(ptrdiff_t)(s * stride)];
@@ -3597,19 +3881,20 @@ static LWYI_REAL LWYI(interpolate)(const LWYI(interp)* w, size_t place, size_t j
   return (LWYI_REAL)0.5625 * (b + c) - (LWYI_REAL)0.0625 * (a + d);
 }
 
-static void LWYI(visit_point)(LWYI(interp)* w, LWYI_REAL p, size_t place) {
+static void LWYI(visit_point)(LWYI_INTERPOLATION* w, LWYI_REAL p, size_t place) {
   w->numbers[place] = LWYI(visit)(w->c, &w->grid, p, w->codes[w->done], w->patches, w->done, place);
   ++w->done;
 }
 
 /* The points of a level that are new along one axis. */
-static void LWYI(interpolate_axis)(LWYI(interp)* w, size_t s, size_t axis, int is_reverse) {
+static void LWYI(interpolate_axis)(LWYI_INTERPOLATION* w, size_t s, size_t axis, int is_reverse) {
   const lwyi_chunk* c = w->c;
   size_t step[LWY_MAX_RANK], count[LWY_MAX_RANK], index[LWY_MAX_RANK] = {0}, k;
   for (k = 0; k < c->rank; ++k) {
     const int is_before = is_reverse ? k > axis : k < axis;
     step[k] = is_before ? s : 2 * s;
-    count[k] = k == axis ? (c->shape[k] > s ? (c->shape[k] - s - 1) / step[k] + 1 : 0) : (c->shape[k] - 1) / step[k] + 1;
+    count[k] = k == axis ? (c->shape[k] > s ? (c->shape[k] - s - 1) / step[k] + 1 : 0)
+                         : (c->shape[k] - 1) / step[k] + 1;
   }
   if (count[axis] == 0) return;
   do {
@@ -3620,48 +3905,58 @@ static void LWYI(interpolate_axis)(LWYI(interp)* w, size_t s, size_t axis, int i
   } while (lwyi_count_on(index, count, c->rank));
 }
 
-static int LWYI(walk_interp)(lwyi_chunk* c, lwyi_pool* pool, const LWYI_CODE* codes, lwyi_patches* patches, lwyi_reader* side) {
+static int LWYI(walk_interp)(lwyi_chunk* c, lwyi_pool* pool, const LWYI_CODE* codes,
+                             lwyi_patches* patches, lwyi_reader* side) {
   const unsigned settings = lwyi_get_byte(side), choice = settings >> 2;
   const double* parameter = c->recipe->parameter;
-  const double alphas[4] = {1, 1.25, 1.5, parameter[LWYI_ALPHA]}, betas[4] = {1, 2, 3, parameter[LWYI_BETA]};
-  LWYI(interp) w;
+  const double alphas[4] = {1, 1.25, 1.5, parameter[LWYI_ALPHA]},
+               betas[4] = {1, 2, 3, parameter[LWYI_BETA]};
+  LWYI_INTERPOLATION w;
   unsigned level = 0;
   size_t k, i;
   if (side->failed || settings > 15 || (choice == 3 && !(parameter[LWYI_ALPHA] > 0)))
     return lwyi_corrupt(c->s, "impossible settings of the interpolation");
   memset(&w, 0, sizeof w);
   w.c = c, w.codes = codes, w.patches = patches, w.is_cubic = settings & 1;
-  w.numbers = c->dtype == LWYI_DTYPE ? (LWYI_REAL*)c->values : (LWYI_REAL*)lwyi_take(pool, c->size, sizeof(LWYI_REAL));
+  w.numbers = c->dtype == LWYI_DTYPE ? (LWYI_REAL*)c->values
+                                     : (LWYI_REAL*)lwyi_take(pool, c->size, sizeof(LWYI_REAL));
   if (!w.numbers) return 0;
   for (k = 0; k < c->rank; ++k)
     while ((c->shape[k] - 1) >> level) ++level;
-  w.grid = lwyi_grid_at(c->recipe, c->dtype, c->bound * lwyi_level_factor(level > 0 ? level - 1 : 0, alphas[choice], betas[choice]));
+  w.grid = lwyi_grid_at(
+      c->recipe, c->dtype,
+      c->bound * lwyi_level_factor(level > 0 ? level - 1 : 0, alphas[choice], betas[choice]));
   LWYI(visit_point)(&w, 0, 0);
   while (level-- > 0) {
-    w.grid = lwyi_grid_at(c->recipe, c->dtype, c->bound * lwyi_level_factor(level, alphas[choice], betas[choice]));
-    for (i = 0; i < c->rank; ++i)
-      LWYI(interpolate_axis)(&w, (size_t)1 << level, settings & 2 ? c->rank - 1 - i : i, settings >> 1 & 1);
+    w.grid = lwyi_grid_at(c->recipe, c->dtype,
+                          c->bound * lwyi_level_factor(level, alphas[choice], betas[choice]));
+    for (i = 0; i < c->rank; ++i) LWYI(interpolate_axis)
+    (&w, (size_t)1 << level, settings & 2 ? c->rank - 1 - i : i, settings >> 1 & 1);
   }
   return 1;
 }
 
-/* ---- least squares: weights of taps, learned from values that are known (pyramid.md, "Learning") ---- */
+/* ---- least squares: weights of taps, learned from values that are known (pyramid.md, "Learning")
+ * ---- */
 
 #define LWYI_GROUP 8   /* values side by side */
 #define LWYI_BATCH 128 /* values added up together */
 
-typedef struct LWYI(squares) {
+typedef struct LWYI_SQUARES {
   size_t taps, rows, waiting, since;
   double known; /* values that the sums stand for */
   int is_ready;
   LWYI_REAL guess_weight, weights[LWYI_MOST_TAPS];
-  double* sums; /* taps + 1 columns for each tap */
-  LWYI_REAL *plain, *weighted; /* rows of LWYI_BATCH: the taps and, last, the value, less the guess; the taps with weights */
-} LWYI(squares);
+  double* sums;                /* taps + 1 columns for each tap */
+  LWYI_REAL *plain, *weighted; /* rows of LWYI_BATCH: the taps and, last, the value, less the guess;
+                                  the taps with weights */
+} LWYI_SQUARES;
 
-/* With what a coarser level knows. What stays is taken from `keep`, what is needed to learn from `now`. */
-static LWYI(squares)* LWYI(new_squares)(lwyi_pool* keep, lwyi_pool* now, size_t taps, const LWYI(squares)* coarser) {
-  LWYI(squares)* q = (LWYI(squares)*)lwyi_take(keep, 1, sizeof *q);
+/* With what a coarser level knows. What stays is taken from `keep`, what is needed to learn from
+ * `now`. */
+static LWYI_SQUARES* LWYI(new_squares)(lwyi_pool* keep, lwyi_pool* now, size_t taps,
+                                       const LWYI_SQUARES* coarser) {
+  LWYI_SQUARES* q = (LWYI_SQUARES*)lwyi_take(keep, 1, sizeof *q);
   size_t i;
   if (!q) return NULL;
   q->sums = (double*)lwyi_take(keep, taps * (taps + 1), sizeof(double));
@@ -3684,7 +3979,7 @@ static LWYI(squares)* LWYI(new_squares)(lwyi_pool* keep, lwyi_pool* now, size_t 
 /* What is far off or no number teaches nothing. */
 static LWYI_REAL LWYI(usable)(LWYI_REAL x) { return LWYI_ABS(x) < (LWYI_REAL)1e6 ? x : 0; }
 
-static void LWYI(add_products)(LWYI(squares)* q) {
+static void LWYI(add_products)(LWYI_SQUARES* q) {
   size_t r, k, i, lane;
   for (r = 0; r < q->taps; ++r)
     for (k = r; k <= q->taps; ++k) {
@@ -3692,12 +3987,13 @@ static void LWYI(add_products)(LWYI(squares)* q) {
       LWYI_REAL s[LWYI_GROUP] = {0};
       for (i = 0; i < LWYI_BATCH; i += LWYI_GROUP)
         for (lane = 0; lane < LWYI_GROUP; ++lane) s[lane] += a[i + lane] * b[i + lane];
-      q->sums[r * (q->taps + 1) + k] += (double)(((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])));
+      q->sums[r * (q->taps + 1) + k] +=
+          (double)(((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])));
     }
 }
 
 /* The normal equations, by elimination; `a` has room for them and for the solution. */
-static void LWYI(solve)(LWYI(squares)* q, double* a) {
+static void LWYI(solve)(LWYI_SQUARES* q, double* a) {
   const size_t n = q->taps, pitch = n + 1;
   double *x = a + n * pitch, total = 0;
   size_t r, s, k;
@@ -3726,20 +4022,24 @@ static void LWYI(solve)(LWYI(squares)* q, double* a) {
   q->is_ready = 1;
 }
 
-/* Learns from eight values: what they were, their taps, first guess, prediction, and the error that was to be expected. */
-static void LWYI(sample)(LWYI(squares)* q, const LWYI_REAL* const* taps, const LWYI_REAL* guess, const LWYI_REAL* predicted,
-                         const LWYI_REAL* values, const float* expected, LWYI_REAL inverse, double* scratch) {
+/* Learns from eight values: what they were, their taps, first guess, prediction, and the error that
+ * was to be expected. */
+static void LWYI(sample)(LWYI_SQUARES* q, const LWYI_REAL* const* taps, const LWYI_REAL* guess,
+                         const LWYI_REAL* predicted, const LWYI_REAL* values, const float* expected,
+                         LWYI_REAL inverse, double* scratch) {
   LWYI_REAL weight[LWYI_GROUP];
   size_t i, t;
   for (i = 0; i < LWYI_GROUP; ++i) {
-    const LWYI_REAL u = LWYI(usable)((values[i] - predicted[i]) * inverse), v = LWYI(usable)((LWYI_REAL)expected[i]);
+    const LWYI_REAL u = LWYI(usable)((values[i] - predicted[i]) * inverse),
+                    v = LWYI(usable)((LWYI_REAL)expected[i]);
     weight[i] = 1 / (((LWYI_REAL)0.5 * u * u + 4 * v * v) + (LWYI_REAL)0.25);
   }
   for (t = 0; t <= q->taps; ++t) {
     const LWYI_REAL* from = t < q->taps ? taps[t] : values;
     LWYI_REAL* to = q->plain + t * LWYI_BATCH + q->waiting;
     for (i = 0; i < LWYI_GROUP; ++i) to[i] = LWYI(usable)((from[i] - guess[i]) * inverse);
-    for (i = 0; t < q->taps && i < LWYI_GROUP; ++i) q->weighted[t * LWYI_BATCH + q->waiting + i] = to[i] * weight[i];
+    for (i = 0; t < q->taps && i < LWYI_GROUP; ++i)
+      q->weighted[t * LWYI_BATCH + q->waiting + i] = to[i] * weight[i];
   }
   q->waiting += LWYI_GROUP;
   if (q->waiting < LWYI_BATCH) return;
@@ -3760,29 +4060,29 @@ static void LWYI(sample)(LWYI(squares)* q, const LWYI_REAL* const* taps, const L
 /* ---- pyramid (pyramid.md) ---- */
 
 /* What is learned about the parts of a level: for predictions, and for the error to expect. */
-typedef struct LWYI(memory) {
-  LWYI(squares) * taps[1 << LWYI_MOST_ACTIVE];
+typedef struct LWYI_MEMORY {
+  LWYI_SQUARES* taps[1 << LWYI_MOST_ACTIVE];
   lwyi_squares_f32* sizes[1 << LWYI_MOST_ACTIVE];
-} LWYI(memory);
+} LWYI_MEMORY;
 
-typedef struct LWYI(walk) {
+typedef struct LWYI_WALK {
   lwyi_pyramid* p;
-  LWYI(source)* source;
+  LWYI_SOURCE* source;
   lwyi_pool *keep, *now; /* for what finer levels need, and for what ends with the step */
   /* About the step. */
   lwyi_layout l;
   lwyi_grid grid;
   LWYI_REAL inverse; /* of its step */
   int keeps_sizes;   /* whether finer levels will ask for those of its codes */
-  LWYI(memory) * memory;
-  const LWYI(memory) * coarser;
+  LWYI_MEMORY* memory;
+  const LWYI_MEMORY* coarser;
   LWYI_REAL* numbers; /* the values, as the layout says */
   uint8_t* sizes;     /* of their codes */
   size_t slice;       /* where the slice begins in both */
   size_t index[LWY_MAX_RANK];
   /* About the part. */
   const lwyi_part* part;
-  LWYI(squares) * learner; /* of taps; NULL: there are none */
+  LWYI_SQUARES* learner; /* of taps; NULL: there are none */
   lwyi_squares_f32* expectation;
   int is_by_planes;
   unsigned tapped_parts[1 << LWYI_MOST_ACTIVE]; /* the parts there were when taps were found */
@@ -3790,22 +4090,25 @@ typedef struct LWYI(walk) {
   lwyi_tap taps[1 << LWYI_MOST_ACTIVE][LWYI_MOST_TAPS];
   /* About the band. */
   const LWYI_REAL* tap_rows[LWYI_MOST_TAPS];
-  LWYI_REAL guess[LWYI_MOST_CODES], better[LWYI_MOST_CODES], ghosts[3 * LWYI_MOST_ACTIVE][LWYI_MOST_CODES];
-  float activity[LWYI_MOST_CODES], expected[LWYI_MOST_CODES], near[LWYI_MOST_CODES], before[LWYI_MOST_CODES];
+  LWYI_REAL guess[LWYI_MOST_CODES], better[LWYI_MOST_CODES],
+      ghosts[3 * LWYI_MOST_ACTIVE][LWYI_MOST_CODES];
+  float activity[LWYI_MOST_CODES], expected[LWYI_MOST_CODES], near[LWYI_MOST_CODES],
+      before[LWYI_MOST_CODES];
   uint16_t near_sum[LWYI_MOST_CODES], before_sum[LWYI_MOST_CODES];
   uint8_t contexts[LWYI_MOST_CODES];
   LWYI_CODE codes[LWYI_MOST_CODES];
   double scratch[LWYI_MOST_TAPS * (LWYI_MOST_TAPS + 2)];
-} LWYI(walk);
+} LWYI_WALK;
 
 /* Where a row of a part begins in the storage. */
-static size_t LWYI(row_of)(const LWYI(walk)* w, const lwyi_part* part, const size_t* index) {
+static size_t LWYI(row_of)(const LWYI_WALK* w, const lwyi_part* part, const size_t* index) {
   size_t row = 0, k;
   for (k = 0; k + 1 < w->l.rank; ++k) row = row * part->extents[k] + index[k];
   return w->slice + part->first + row * part->pitch;
 }
 /* And in the array; values in it are *step apart. */
-static size_t LWYI(place_of)(const LWYI(walk)* w, const lwyi_part* part, const size_t* index, size_t* step) {
+static size_t LWYI(place_of)(const LWYI_WALK* w, const lwyi_part* part, const size_t* index,
+                             size_t* step) {
   const lwyi_layout* l = &w->l;
   size_t place = l->origin, k;
   for (k = 0; k < l->rank; ++k) {
@@ -3818,10 +4121,12 @@ static size_t LWYI(place_of)(const LWYI(walk)* w, const lwyi_part* part, const s
 }
 
 /* The next value of the parabola through three, the nearest first. */
-static LWYI_REAL LWYI(beyond)(LWYI_REAL r0, LWYI_REAL r1, LWYI_REAL r2) { return 3 * (r0 - r1) + r2; }
+static LWYI_REAL LWYI(beyond)(LWYI_REAL r0, LWYI_REAL r1, LWYI_REAL r2) {
+  return 3 * (r0 - r1) + r2;
+}
 
 /* What stands beside a row: its parabola continued. */
-static void LWYI(pad)(LWYI(walk)* w, const lwyi_part* part, size_t row) {
+static void LWYI(pad)(LWYI_WALK* w, const lwyi_part* part, size_t row) {
   LWYI_REAL* r = w->numbers + row;
   uint8_t* s = w->sizes + row;
   const size_t n = part->extents[w->l.rank - 1];
@@ -3835,7 +4140,8 @@ static void LWYI(pad)(LWYI(walk)* w, const lwyi_part* part, size_t row) {
 }
 
 /* Takes values of a row that are known from the array. */
-static void LWYI(load)(LWYI(walk)* w, size_t row, size_t place, size_t step, size_t first, size_t end) {
+static void LWYI(load)(LWYI_WALK* w, size_t row, size_t place, size_t step, size_t first,
+                       size_t end) {
   const LWYI_REAL* values = (const LWYI_REAL*)w->p->c->values; /* if they are such */
   size_t i;
   if (w->p->c->dtype == LWYI_DTYPE)
@@ -3846,7 +4152,7 @@ static void LWYI(load)(LWYI(walk)* w, size_t row, size_t place, size_t step, siz
 }
 
 /* Of a part that is visited, what lies on cuts; of the grid, everything. */
-static void LWYI(load_part)(LWYI(walk)* w, const lwyi_part* part) {
+static void LWYI(load_part)(LWYI_WALK* w, const lwyi_part* part) {
   const lwyi_layout* l = &w->l;
   const size_t last = l->rank - 1, n = part->extents[last];
   const int has_even_rows = !(part->odd >> last & 1);
@@ -3856,8 +4162,8 @@ static void LWYI(load_part)(LWYI(walk)* w, const lwyi_part* part) {
     const size_t row = LWYI(row_of)(w, part, index), place = LWYI(place_of)(w, part, index, &step);
     int is_known = part->odd == 0;
     for (k = 0; k < last && !is_known; ++k)
-      is_known = !(part->odd >> k & 1) &&
-                 ((l->is_cut_low[k] && index[k] == 0) || (l->is_cut_high[k] && index[k] + 1 == part->extents[k]));
+      is_known = !(part->odd >> k & 1) && ((l->is_cut_low[k] && index[k] == 0) ||
+                                           (l->is_cut_high[k] && index[k] + 1 == part->extents[k]));
     if (is_known) {
       LWYI(load)(w, row, place, step, 0, n);
       LWYI(pad)(w, part, row);
@@ -3869,7 +4175,8 @@ static void LWYI(load_part)(LWYI(walk)* w, const lwyi_part* part) {
 }
 
 /* Rows outside continue those inside; r0 is the nearest, r1 and r2 may be missing. */
-static const LWYI_REAL* LWYI(ghost)(LWYI_REAL* out, size_t count, const LWYI_REAL* r0, const LWYI_REAL* r1, const LWYI_REAL* r2) {
+static const LWYI_REAL* LWYI(ghost)(LWYI_REAL* out, size_t count, const LWYI_REAL* r0,
+                                    const LWYI_REAL* r1, const LWYI_REAL* r2) {
   size_t i;
   if (!r1) return r0;
   if (r2)
@@ -3880,19 +4187,20 @@ static const LWYI_REAL* LWYI(ghost)(LWYI_REAL* out, size_t count, const LWYI_REA
 }
 
 /* Values at -3, -1, 1 and 3 times the level's stride. */
-typedef struct LWYI(line) {
+typedef struct LWYI_LINE {
   const LWYI_REAL *a, *b, *c, *d;
-} LWYI(line);
+} LWYI_LINE;
 
 /* Interpolated along `axes` axes, a constant where this is called. */
-static inline void LWYI(blend)(const LWYI(line)* lines, const int axes, size_t count, LWYI_REAL inverse, LWYI_REAL* guess,
-                               float* activity) {
+static inline void LWYI(blend)(const LWYI_LINE* lines, const int axes, size_t count,
+                               LWYI_REAL inverse, LWYI_REAL* guess, float* activity) {
   size_t i;
   int k;
   for (i = 0; i < count; ++i) {
     LWYI_REAL value[4], act[4], w[4], weight[4], scale, sum, values, activities;
     for (k = 0; k < axes; ++k) {
-      const LWYI_REAL b = lines[k].b[i], c = lines[k].c[i], near = b + c, far = lines[k].a[i] + lines[k].d[i];
+      const LWYI_REAL b = lines[k].b[i], c = lines[k].c[i], near = b + c,
+                      far = lines[k].a[i] + lines[k].d[i];
       LWYI_REAL curve, t;
       value[k] = (LWYI_REAL)0.5625 * near - (LWYI_REAL)0.0625 * far;
       curve = LWYI_ABS(value[k] - (LWYI_REAL)0.5 * near);
@@ -3926,16 +4234,18 @@ static void LWYI(add_sizes)(uint16_t* sum, const uint8_t* sizes, size_t count, u
   for (i = 0; i < count; ++i) sum[i] = (uint16_t)(sum[i] + times * sizes[i]);
 }
 
-/* The first guess of a row from the parts around it, and the sizes near it; says along how many axes. */
-static int LWYI(guess_between)(LWYI(walk)* w, const size_t* index, size_t x, size_t count, size_t at, unsigned* near) {
+/* The first guess of a row from the parts around it, and the sizes near it; says along how many
+ * axes. */
+static int LWYI(guess_between)(LWYI_WALK* w, const size_t* index, size_t x, size_t count, size_t at,
+                               unsigned* near) {
   const lwyi_layout* l = &w->l;
-  LWYI(line) lines[LWYI_MOST_ACTIVE];
+  LWYI_LINE lines[LWYI_MOST_ACTIVE];
   int axes = 0, ghosts = 0;
   size_t axis, k;
   for (axis = 0; axis < l->rank; ++axis) {
     const lwyi_part* side;
     size_t here, stride, n, j;
-    LWYI(line)* line = &lines[axes];
+    LWYI_LINE* line = &lines[axes];
     const LWYI_REAL *r, *second;
     if (!(w->part->odd >> axis & 1)) continue;
     side = &l->part[l->place[w->part->odd ^ 1u << axis]];
@@ -3960,7 +4270,8 @@ static int LWYI(guess_between)(LWYI(walk)* w, const size_t* index, size_t x, siz
       LWYI(add_sizes)(w->near_sum + at, w->sizes + here + stride, count, 1);
     else
       --*near, line->c = LWYI(ghost)(w->ghosts[ghosts++], count, r, line->a, second);
-    if (!line->a) line->a = LWYI(ghost)(w->ghosts[ghosts++], count, r, line->c == r ? NULL : line->c, line->d);
+    if (!line->a)
+      line->a = LWYI(ghost)(w->ghosts[ghosts++], count, r, line->c == r ? NULL : line->c, line->d);
     if (!line->d) line->d = LWYI(ghost)(w->ghosts[ghosts++], count, line->c, r, line->a);
   }
   if (axes == 1) LWYI(blend)(lines, 1, count, w->inverse, w->guess + at, w->activity + at);
@@ -3971,7 +4282,7 @@ static int LWYI(guess_between)(LWYI(walk)* w, const size_t* index, size_t x, siz
 }
 
 /* The first guess of a row of the top from the slices before. */
-static void LWYI(guess_from_slices)(LWYI(walk)* w, size_t row, size_t count, size_t at) {
+static void LWYI(guess_from_slices)(LWYI_WALK* w, size_t row, size_t count, size_t at) {
   const lwyi_layout* l = &w->l;
   unsigned set;
   size_t i, k;
@@ -3996,7 +4307,8 @@ static void LWYI(guess_from_slices)(LWYI(walk)* w, size_t row, size_t count, siz
 }
 
 /* Sums of sizes in rows and slices before; says how many there are. */
-static unsigned LWYI(sum_before)(LWYI(walk)* w, const size_t* index, size_t row, size_t count, size_t at, unsigned near) {
+static unsigned LWYI(sum_before)(LWYI_WALK* w, const size_t* index, size_t row, size_t count,
+                                 size_t at, unsigned near) {
   const lwyi_layout* l = &w->l;
   const uint8_t* sizes = w->sizes + row;
   uint16_t* sum = w->before_sum + at;
@@ -4022,7 +4334,7 @@ static unsigned LWYI(sum_before)(LWYI(walk)* w, const size_t* index, size_t row,
 }
 
 /* Guesses a row (or a run of it), and says what error is to be expected. */
-static void LWYI(prepare)(LWYI(walk)* w, const size_t* index, size_t x, size_t count, size_t at) {
+static void LWYI(prepare)(LWYI_WALK* w, const size_t* index, size_t x, size_t count, size_t at) {
   const size_t row = LWYI(row_of)(w, w->part, index) + x;
   const lwyi_squares_f32* e = w->expectation;
   unsigned near = 0, before, level = w->l.level < 2 ? w->l.level : 2, first = 192;
@@ -4041,10 +4353,13 @@ static void LWYI(prepare)(LWYI(walk)* w, const size_t* index, size_t x, size_t c
   per_before = before > 0 ? 1 / (float)before : 0;
   each = near + before > 0 ? 1 / (float)(near + before) : 0;
   wn = wb = each;
-  if (e->is_ready) wa = e->weights[0], wn = e->weights[1] * per_near, wb = e->weights[2] * per_before, w1 = e->weights[3];
+  if (e->is_ready)
+    wa = e->weights[0], wn = e->weights[1] * per_near, wb = e->weights[2] * per_before,
+    w1 = e->weights[3];
   for (i = at; i < at + count; ++i) {
     const float sn = (float)w->near_sum[i], sb = (float)w->before_sum[i];
-    const float raw = (w->activity[i] * wa + sn * wn) + (sb * wb + w1), size = raw < 0.0078125f ? 0.0078125f : raw;
+    const float raw = (w->activity[i] * wa + sn * wn) + (sb * wb + w1),
+                size = raw < 0.0078125f ? 0.0078125f : raw;
     const uint32_t octave = (lwyi_bits_of_float(size) >> 22) - 240;
     w->expected[i] = size;
     w->contexts[i] = (uint8_t)((octave < 31 ? octave : 31) + first);
@@ -4054,7 +4369,7 @@ static void LWYI(prepare)(LWYI(walk)* w, const size_t* index, size_t x, size_t c
 }
 
 /* Finds the rows of the taps; where there are none, the guess itself. */
-static void LWYI(find_rows)(LWYI(walk)* w, const size_t* index, size_t x) {
+static void LWYI(find_rows)(LWYI_WALK* w, const size_t* index, size_t x) {
   const lwyi_layout* l = &w->l;
   size_t t, k;
   for (t = 0; t < w->learner->taps; ++t) {
@@ -4074,14 +4389,15 @@ static void LWYI(find_rows)(LWYI(walk)* w, const size_t* index, size_t x) {
     }
     w->tap_rows[t] = w->guess;
     if (is_inside)
-      w->tap_rows[t] = w->numbers + ((ptrdiff_t)(w->slice + holder->first + x) + row * (ptrdiff_t)holder->pitch +
-                                     tap->shift[l->rank - 1] + back * (ptrdiff_t)l->slice_size);
+      w->tap_rows[t] =
+          w->numbers + ((ptrdiff_t)(w->slice + holder->first + x) + row * (ptrdiff_t)holder->pitch +
+                        tap->shift[l->rank - 1] + back * (ptrdiff_t)l->slice_size);
   }
 }
 
 /* Predictions from taps. */
-static void LWYI(apply_taps)(LWYI(walk)* w, size_t count) {
-  const LWYI(squares)* q = w->learner;
+static void LWYI(apply_taps)(LWYI_WALK* w, size_t count) {
+  const LWYI_SQUARES* q = w->learner;
   size_t i, t;
   for (i = 0; i < count; ++i) w->better[i] = w->guess[i] * q->guess_weight;
   for (t = 0; t < q->taps; ++t) {
@@ -4092,8 +4408,8 @@ static void LWYI(apply_taps)(LWYI(walk)* w, size_t count) {
 }
 
 /* Values from predictions and codes, to the storage and to the array. */
-static void LWYI(recover_run)(LWYI(walk)* w, const LWYI_REAL* predicted, const LWYI_CODE* codes, size_t row, size_t place,
-                              size_t step, size_t count) {
+static void LWYI(recover_run)(LWYI_WALK* w, const LWYI_REAL* predicted, const LWYI_CODE* codes,
+                              size_t row, size_t place, size_t step, size_t count) {
   lwyi_pyramid* p = w->p;
   LWYI_REAL* numbers = w->numbers + row;
   uint8_t* sizes = w->sizes + row;
@@ -4106,24 +4422,27 @@ static void LWYI(recover_run)(LWYI(walk)* w, const LWYI_REAL* predicted, const L
     for (i = 0; i < count; ++i) values[i * step] = numbers[i];
   } else {
     for (i = 0; i < count; ++i)
-      numbers[i] = LWYI(visit)(p->c, &w->grid, predicted[i], codes[i], p->patches, p->done + i, place + i * step);
+      numbers[i] = LWYI(visit)(p->c, &w->grid, predicted[i], codes[i], p->patches, p->done + i,
+                               place + i * step);
   }
   for (i = 0; w->keeps_sizes && i < count; ++i) p->sizes[place + i * step] = sizes[i];
   p->done += count;
 }
 
-static void LWYI(learn)(LWYI(walk)* w, const LWYI_REAL* predicted, size_t row, size_t count) {
-  LWYI(squares)* q = w->learner;
+static void LWYI(learn)(LWYI_WALK* w, const LWYI_REAL* predicted, size_t row, size_t count) {
+  LWYI_SQUARES* q = w->learner;
   const LWYI_REAL* taps[LWYI_MOST_TAPS];
   size_t g, t;
   for (g = q->rows++ * 5 % w->p->every; (g + 1) * LWYI_GROUP <= count; g += w->p->every) {
     const size_t x = g * LWYI_GROUP;
     for (t = 0; t < q->taps; ++t) taps[t] = w->tap_rows[t] + x;
-    LWYI(sample)(q, taps, w->guess + x, predicted + x, w->numbers + row + x, w->expected + x, w->inverse, w->scratch);
+    LWYI(sample)
+    (q, taps, w->guess + x, predicted + x, w->numbers + row + x, w->expected + x, w->inverse,
+     w->scratch);
   }
 }
 
-static void LWYI(learn_sizes)(LWYI(walk)* w, size_t row, size_t count, size_t at) {
+static void LWYI(learn_sizes)(LWYI_WALK* w, size_t row, size_t count, size_t at) {
   static const float ones[LWYI_GROUP] = {1, 1, 1, 1, 1, 1, 1, 1}, zeros[LWYI_GROUP] = {0};
   lwyi_squares_f32* q = w->expectation;
   const size_t every = q->known >= 1536 ? 64 : 4;
@@ -4139,7 +4458,8 @@ static void LWYI(learn_sizes)(LWYI(walk)* w, size_t row, size_t count, size_t at
 }
 
 /* Rows, or a part of one, none of which needs a code of the others. */
-static int LWYI(walk_band)(LWYI(walk)* w, const size_t* first, size_t lines, size_t x, size_t count) {
+static int LWYI(walk_band)(LWYI_WALK* w, const size_t* first, size_t lines, size_t x,
+                           size_t count) {
   const LWYI_REAL* predicted = w->guess;
   const size_t row = LWYI(row_of)(w, w->part, first) + x;
   size_t index[LWYI_MOST_ACTIVE], line;
@@ -4160,25 +4480,31 @@ static int LWYI(walk_band)(LWYI(walk)* w, const size_t* first, size_t lines, siz
     size_t step, place;
     if (w->l.rank > 1) index[w->l.rank - 2] = first[w->l.rank - 2] + line;
     place = LWYI(place_of)(w, w->part, index, &step) + x * step;
-    LWYI(recover_run)(w, predicted + line * count, w->codes + line * count, row + line * w->part->pitch, place, step, count);
+    LWYI(recover_run)
+    (w, predicted + line * count, w->codes + line * count, row + line * w->part->pitch, place, step,
+     count);
   }
   if (w->learner) LWYI(learn)(w, predicted, row, count);
-  for (line = 0; line < lines; ++line) LWYI(learn_sizes)(w, row + line * w->part->pitch, count, line * count);
+  for (line = 0; line < lines; ++line)
+    LWYI(learn_sizes)(w, row + line * w->part->pitch, count, line * count);
   return 1;
 }
 
 /* Sets the learners of the part; those of taps only where there are taps. */
-static int LWYI(find_learners)(LWYI(walk)* w) {
+static int LWYI(find_learners)(LWYI_WALK* w) {
   const lwyi_layout* l = &w->l;
   const unsigned odd = w->part->odd;
   unsigned parts = 0;
   size_t k;
   w->learner = NULL;
   if (!w->memory->sizes[odd])
-    w->memory->sizes[odd] = lwyi_new_squares_f32(w->keep, w->now, 4, w->coarser ? w->coarser->sizes[odd] : NULL);
+    w->memory->sizes[odd] =
+        lwyi_new_squares_f32(w->keep, w->now, 4, w->coarser ? w->coarser->sizes[odd] : NULL);
   w->expectation = w->memory->sizes[odd];
   if (!w->expectation) return 0;
-  if (w->p->taps == 0 || w->part->extents[l->rank - 1] < LWYI_GROUP || (odd == 0 && l->parts > 1) || l->level > 2) return 1;
+  if (w->p->taps == 0 || w->part->extents[l->rank - 1] < LWYI_GROUP || (odd == 0 && l->parts > 1) ||
+      l->level > 2)
+    return 1;
   /* Taps depend on which axes there are and which parts have points, not on the extents. */
   for (k = 0; k < l->parts; ++k) parts |= 1u << l->part[k].odd;
   parts |= (unsigned)l->rank << 16 | (unsigned)l->frozen << 20;
@@ -4188,13 +4514,14 @@ static int LWYI(find_learners)(LWYI(walk)* w) {
   }
   if (w->tap_count[odd] == 0) return 1;
   if (!w->memory->taps[odd])
-    w->memory->taps[odd] = LWYI(new_squares)(w->keep, w->now, w->tap_count[odd], w->coarser ? w->coarser->taps[odd] : NULL);
+    w->memory->taps[odd] = LWYI(new_squares)(w->keep, w->now, w->tap_count[odd],
+                                             w->coarser ? w->coarser->taps[odd] : NULL);
   w->learner = w->memory->taps[odd];
   return w->learner != NULL;
 }
 
 /* All rows of a part in a slice, but those on cuts. */
-static int LWYI(walk_part)(LWYI(walk)* w) {
+static int LWYI(walk_part)(LWYI_WALK* w) {
   const lwyi_layout* l = &w->l;
   const size_t last = l->rank - 1;
   size_t begin[LWYI_MOST_ACTIVE] = {0}, end[LWYI_MOST_ACTIVE], index[LWYI_MOST_ACTIVE] = {0};
@@ -4212,7 +4539,8 @@ static int LWYI(walk_part)(LWYI(walk)* w) {
     lines = last > 0 ? lwyi_min(most, end[last - 1] - index[last - 1]) : 1;
     for (x = begin[last]; x < end[last]; x += LWYI_MOST_CODES)
       if (!LWYI(walk_band)(w, index, lines, x, lwyi_min(LWYI_MOST_CODES, end[last] - x))) return 0;
-    for (line = 0; line < lines; ++line) LWYI(pad)(w, w->part, LWYI(row_of)(w, w->part, index) + line * w->part->pitch);
+    for (line = 0; line < lines; ++line)
+      LWYI(pad)(w, w->part, LWYI(row_of)(w, w->part, index) + line * w->part->pitch);
     if (last == 0) return 1;
     index[last - 1] += lines;
     for (axis = last - 1; index[axis] == end[axis]; ++index[axis]) {
@@ -4224,7 +4552,8 @@ static int LWYI(walk_part)(LWYI(walk)* w) {
 }
 
 /* One step; the memory is that of its level, or of its kind of cell. */
-static int LWYI(walk_step)(LWYI(walk)* w, const lwyi_layout* layout, LWYI(memory)* memory, const LWYI(memory)* coarser) {
+static int LWYI(walk_step)(LWYI_WALK* w, const lwyi_layout* layout, LWYI_MEMORY* memory,
+                           const LWYI_MEMORY* coarser) {
   lwyi_pool storage = lwyi_new_pool(w->p->c->s);
   const double factor = lwyi_tightening(w->p, layout->level);
   const lwyi_grid whole = lwyi_grid_at(w->p->c->recipe, w->p->c->dtype, w->p->c->bound);
@@ -4235,7 +4564,8 @@ static int LWYI(walk_step)(LWYI(walk)* w, const lwyi_layout* layout, LWYI(memory
   w->memory = memory, w->coarser = coarser;
   w->grid = lwyi_grid_at(w->p->c->recipe, w->p->c->dtype, w->p->c->bound * factor);
   w->inverse = (LWYI_REAL)(1 / (step * factor));
-  w->numbers = (LWYI_REAL*)lwyi_take(&storage, w->l.slice_count * w->l.slice_size, sizeof(LWYI_REAL));
+  w->numbers =
+      (LWYI_REAL*)lwyi_take(&storage, w->l.slice_count * w->l.slice_size, sizeof(LWYI_REAL));
   w->sizes = (uint8_t*)lwyi_take(&storage, w->l.slice_count * w->l.slice_size, 1);
   memset(w->index, 0, sizeof w->index);
   if (w->numbers && w->sizes) {
@@ -4244,7 +4574,8 @@ static int LWYI(walk_step)(LWYI(walk)* w, const lwyi_layout* layout, LWYI(memory
       lwyi_count_on(w->index, w->l.slices, w->l.frozen);
     }
     memset(w->index, 0, sizeof w->index);
-    for (is_well = 1, w->slice = 0, slice = 0; is_well && slice < w->l.slice_count; ++slice, w->slice += w->l.slice_size) {
+    for (is_well = 1, w->slice = 0, slice = 0; is_well && slice < w->l.slice_count;
+         ++slice, w->slice += w->l.slice_size) {
       for (k = w->l.is_top ? 0 : 1; is_well && k < w->l.parts; ++k) {
         w->part = &w->l.part[k];
         is_well = LWYI(walk_part)(w);
@@ -4257,16 +4588,17 @@ static int LWYI(walk_step)(LWYI(walk)* w, const lwyi_layout* layout, LWYI(memory
 }
 
 /* The codes of a step, if it has a segment of its own. */
-static int LWYI(begin_segment)(LWYI(walk)* w, size_t count) {
-  return !w->source->rans || w->p->c->size < (size_t)1 << 17 || lwyi_next_segment(w->source->rans, count);
+static int LWYI(begin_segment)(LWYI_WALK* w, size_t count) {
+  return !w->source->rans || w->p->c->size < (size_t)1 << 17 ||
+         lwyi_next_segment(w->source->rans, count);
 }
 
-static LWYI(memory) * LWYI(new_memory)(lwyi_pool* pool) {
-  return (LWYI(memory)*)lwyi_take(pool, 1, sizeof(LWYI(memory)));
+static LWYI_MEMORY* LWYI(new_memory)(lwyi_pool* pool) {
+  return (LWYI_MEMORY*)lwyi_take(pool, 1, sizeof(LWYI_MEMORY));
 }
 
 /* The top and all levels that are not cut; leaves in *memory what the last one has learned. */
-static int LWYI(walk_coarse)(LWYI(walk)* w, unsigned tiled, lwyi_pool* keep, LWYI(memory) * *memory) {
+static int LWYI(walk_coarse)(LWYI_WALK* w, unsigned tiled, lwyi_pool* keep, LWYI_MEMORY** memory) {
   lwyi_pyramid* p = w->p;
   lwyi_piece pieces[LWYI_MOST_ACTIVE];
   lwyi_layout l;
@@ -4283,7 +4615,7 @@ static int LWYI(walk_coarse)(LWYI(walk)* w, unsigned tiled, lwyi_pool* keep, LWY
   w->keeps_sizes = p->levels > 0;
   for (level = p->levels + 1; level-- > tiled && level >= p->c->last_level;) {
     lwyi_pool now = lwyi_new_pool(p->c->s);
-    LWYI(memory)* next = LWYI(new_memory)(keep);
+    LWYI_MEMORY* next = LWYI(new_memory)(keep);
     int is_well = 0;
     w->keep = keep, w->now = &now;
     l = lwyi_lay_out(p, level, level == p->levels, pieces);
@@ -4303,7 +4635,8 @@ static size_t LWYI(cells)(const lwyi_pyramid* p, unsigned open, size_t* counts) 
 }
 
 /* Of a level, the cells on cuts with the same open axes. */
-static int LWYI(walk_cells)(LWYI(walk)* w, unsigned level, unsigned open, LWYI(memory)* memory, const LWYI(memory)* coarser) {
+static int LWYI(walk_cells)(LWYI_WALK* w, unsigned level, unsigned open, LWYI_MEMORY* memory,
+                            const LWYI_MEMORY* coarser) {
   size_t counts[LWYI_MOST_ACTIVE], index[LWYI_MOST_ACTIVE] = {0};
   lwyi_pool now = lwyi_new_pool(w->p->c->s);
   int is_well = 1;
@@ -4320,8 +4653,9 @@ static int LWYI(walk_cells)(LWYI(walk)* w, unsigned level, unsigned open, LWYI(m
   return is_well;
 }
 
-/* Of a level, all cells on cuts. `memories` has, by open axes, those of the level before, and gets those of this one. */
-static int LWYI(walk_cuts)(LWYI(walk)* w, unsigned level, lwyi_pool* keep, LWYI(memory) * *memories) {
+/* Of a level, all cells on cuts. `memories` has, by open axes, those of the level before, and gets
+ * those of this one. */
+static int LWYI(walk_cuts)(LWYI_WALK* w, unsigned level, lwyi_pool* keep, LWYI_MEMORY** memories) {
   const unsigned all = (1u << w->p->rank) - 1;
   size_t counts[LWYI_MOST_ACTIVE], count = 0;
   unsigned open;
@@ -4341,7 +4675,7 @@ static int LWYI(walk_cuts)(LWYI(walk)* w, unsigned level, lwyi_pool* keep, LWYI(
   w->keeps_sizes = 1;
   w->keep = keep;
   for (open = lwyi_next_set(0, all); open < all; open = lwyi_next_set(open, all)) {
-    LWYI(memory)* memory;
+    LWYI_MEMORY* memory;
     if (LWYI(cells)(w->p, open, counts) == 0) continue;
     memory = LWYI(new_memory)(keep);
     if (!memory || !LWYI(walk_cells)(w, level, open, memory, memories[open])) return 0;
@@ -4356,14 +4690,16 @@ static int LWYI(is_wanted)(const lwyi_pyramid* p, const lwyi_piece* pieces) {
   size_t k;
   if (!c->has_box) return 1;
   for (k = 0; k < p->rank; ++k) {
-    const size_t first = pieces[k].first + (size_t)pieces[k].is_cut_low, end = pieces[k].last + 1 - (size_t)pieces[k].is_cut_high;
+    const size_t first = pieces[k].first + (size_t)pieces[k].is_cut_low,
+                 end = pieces[k].last + 1 - (size_t)pieces[k].is_cut_high;
     if (first >= c->box_end[p->axes[k]] || end <= c->box_first[p->axes[k]]) return 0;
   }
   return 1;
 }
 
-/* Of a level, the cells between the cuts. `memories` has one for each tile, of the level before, and gets that of this one. */
-static int LWYI(walk_tiles)(LWYI(walk)* w, unsigned level, lwyi_pool* keep, LWYI(memory) * *memories) {
+/* Of a level, the cells between the cuts. `memories` has one for each tile, of the level before,
+ * and gets that of this one. */
+static int LWYI(walk_tiles)(LWYI_WALK* w, unsigned level, lwyi_pool* keep, LWYI_MEMORY** memories) {
   lwyi_pyramid* p = w->p;
   size_t counts[LWYI_MOST_ACTIVE], index[LWYI_MOST_ACTIVE] = {0}, tile = 0;
   const int has_segments = w->source->rans && p->c->size >= (size_t)1 << 17;
@@ -4373,7 +4709,7 @@ static int LWYI(walk_tiles)(LWYI(walk)* w, unsigned level, lwyi_pool* keep, LWYI
     lwyi_piece pieces[LWYI_MOST_ACTIVE];
     lwyi_layout l;
     lwyi_pool now = lwyi_new_pool(p->c->s);
-    LWYI(memory)* memory;
+    LWYI_MEMORY* memory;
     int is_well = 0;
     lwyi_cell(p, (1u << p->rank) - 1, index, pieces);
     l = lwyi_lay_out(p, level, 0, pieces);
@@ -4394,26 +4730,30 @@ static int LWYI(walk_tiles)(LWYI(walk)* w, unsigned level, lwyi_pool* keep, LWYI
   return 1;
 }
 
-static int LWYI(walk_levels)(LWYI(walk)* w, lwyi_pool* keep) {
+static int LWYI(walk_levels)(LWYI_WALK* w, lwyi_pool* keep) {
   lwyi_pyramid* p = w->p;
   const unsigned tiled = p->levels < 2 ? p->levels : 2;
-  LWYI(memory) *before, *on_cuts[1 << LWYI_MOST_ACTIVE] = {NULL}, **tiles;
+  LWYI_MEMORY *before, *on_cuts[1 << LWYI_MOST_ACTIVE] = {NULL}, **tiles;
   size_t counts[LWYI_MOST_ACTIVE], count, i;
   unsigned level;
-  if (w->source->rans && p->c->size < (size_t)1 << 17 && !lwyi_next_segment(w->source->rans, p->c->size)) return 0;
+  if (w->source->rans && p->c->size < (size_t)1 << 17 &&
+      !lwyi_next_segment(w->source->rans, p->c->size))
+    return 0;
   if (!LWYI(walk_coarse)(w, tiled, keep, &before)) return 0;
   count = LWYI(cells)(p, (1u << p->rank) - 1, counts);
-  tiles = (LWYI(memory)**)lwyi_take(keep, count, sizeof *tiles);
+  tiles = (LWYI_MEMORY**)lwyi_take(keep, count, sizeof *tiles);
   if (!tiles) return 0;
   for (i = 0; i < count; ++i) tiles[i] = before;
   for (level = tiled; level-- > p->c->last_level;)
-    if (!LWYI(walk_cuts)(w, level, keep, on_cuts) || !LWYI(walk_tiles)(w, level, keep, tiles)) return 0;
+    if (!LWYI(walk_cuts)(w, level, keep, on_cuts) || !LWYI(walk_tiles)(w, level, keep, tiles))
+      return 0;
   return 1;
 }
 
-static int LWYI(walk_pyramid)(lwyi_chunk* c, lwyi_pool* pool, LWYI(source)* source, lwyi_patches* patches, lwyi_reader* side) {
+static int LWYI(walk_pyramid)(lwyi_chunk* c, lwyi_pool* pool, LWYI_SOURCE* source,
+                              lwyi_patches* patches, lwyi_reader* side) {
   lwyi_pyramid p;
-  LWYI(walk)* w = (LWYI(walk)*)lwyi_take(pool, 1, sizeof *w);
+  LWYI_WALK* w = (LWYI_WALK*)lwyi_take(pool, 1, sizeof *w);
   if (!w || !lwyi_read_pyramid(&p, c, side)) return 0;
   p.patches = patches;
   p.sizes = (uint8_t*)lwyi_take(pool, c->size, 1);
@@ -4424,8 +4764,9 @@ static int LWYI(walk_pyramid)(lwyi_chunk* c, lwyi_pool* pool, LWYI(source)* sour
 
 /* ---- a chunk: from codes to values ---- */
 
-static int LWYI(decode_pyramid)(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, lwyi_reader* side, lwyi_patches* exact) {
-  LWYI(source)* source = (LWYI(source)*)lwyi_take(pool, 1, sizeof *source);
+static int LWYI(decode_pyramid)(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, lwyi_reader* side,
+                                lwyi_patches* exact) {
+  LWYI_SOURCE* source = (LWYI_SOURCE*)lwyi_take(pool, 1, sizeof *source);
   lwyi_rans rans;
   if (!source) return 0;
   source->c = c;
@@ -4443,7 +4784,8 @@ static int LWYI(decode_pyramid)(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in,
   return 1;
 }
 
-static int LWYI(decode_values)(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, lwyi_reader* side, lwyi_patches* exact) {
+static int LWYI(decode_values)(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, lwyi_reader* side,
+                               lwyi_patches* exact) {
   LWYI_CODE* codes;
   if (c->recipe->predictor == LWYI_PYRAMID) return LWYI(decode_pyramid)(c, pool, in, side, exact);
   codes = (LWYI_CODE*)lwyi_take(pool, c->size, sizeof *codes);
