@@ -10,6 +10,11 @@ void add_recipes(CLI::App& verb) {
   verb.add_flag("--json", *json, "report as JSON");
   verb.callback([json] {
     Json list = Json::array();
+    if (!*json)
+      fmt::print(
+          "Names of other systems (sz..., cuszp2-..., ceresz, ceaz, wavesz..., ghostsz, cpsz, "
+          "fpzip-like) stand\nfor re-implementations of their methods: streams are leeway's, and the "
+          "originals do not read them.\n\n");
     for (const NamedRecipe& named : named_recipes()) {
       if (*json)
         list.push_back({{"name", named.name}, {"recipe", named.recipe}, {"about", named.about}});

@@ -364,6 +364,7 @@ def test_lossless_says_which_recipe_it_uses(leeway, field):
 def test_recipes_and_stages(leeway):
     names = {entry["name"] for entry in leeway.json("recipes")}
     assert {"balanced", "sz1.4", "wavesz", "lossless"} <= names
+    assert "re-implementations" in leeway("recipes") and "re-implementation" in leeway("recipes", "--help")
     stages = {entry["name"]: entry for entry in leeway.json("stages")}
     assert stages["lorenzo"]["params"][0]["name"] == "order"
     assert stages["ghost"]["traits"] == {"chunk_values": 1 << 20, "floating_only": True, "needs_step": True, "one_grid": True}
