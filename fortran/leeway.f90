@@ -27,6 +27,7 @@ module leeway
     real(real64) :: max_error = 0               ! reached
     integer(int64) :: special = 0               ! NaN, infinities and fill values
     character(len=256) :: recipe = ""
+    logical :: brief = .false.                  ! the short form of a stream
   end type
 
   type :: leeway_codec
@@ -37,6 +38,7 @@ module leeway
     procedure :: clear_bounds
     procedure :: set_recipe
     procedure :: add_fill
+    procedure :: set_brief
     procedure :: set_threads
     procedure :: compress
     procedure :: decompress
@@ -52,7 +54,7 @@ module leeway
     real(c_double) :: abs_bound, max_error
     integer(c_int64_t) :: special, exact, decoded_hash
     character(kind=c_char) :: recipe(256)
-    integer(c_int64_t) :: reserved(8)
+    integer(c_int64_t) :: brief, reserved(7)
   end type
 
   interface
@@ -99,6 +101,11 @@ module leeway
       import :: c_ptr, c_double
       type(c_ptr), value :: context
       real(c_double), value :: amount
+    end subroutine
+    subroutine c_set_brief(context, brief) bind(c, name="leeway_set_brief")
+      import :: c_ptr, c_int
+      type(c_ptr), value :: context
+      integer(c_int), value :: brief
     end subroutine
     subroutine c_set_threads(context, threads) bind(c, name="leeway_set_threads")
       import :: c_ptr, c_int
@@ -184,6 +191,14 @@ contains
     call c_add_fill(self%context, amount)
   end subroutine
 
+  ! Whether arrays that fit into one chunk get the brief form of a stream, some 250 bytes smaller.
+  subroutine set_brief(self, brief)
+    class(leeway_codec), intent(inout) :: self
+    logical, intent(in) :: brief
+    call ensure(self)
+    call c_set_brief(self%context, merge(1_c_int, 0_c_int, brief))
+  end subroutine
+
   subroutine set_threads(self, threads)
     class(leeway_codec), intent(inout) :: self
     integer, intent(in) :: threads
@@ -254,6 +269,7 @@ contains
       info%abs_bound = found%abs_bound
       info%max_error = found%max_error
       info%special = found%special
+      info%brief = found%brief /= 0
       do i = 1, 256
         if (found%recipe(i) == c_null_char) exit
         info%recipe(i:i) = found%recipe(i)

@@ -198,6 +198,7 @@ size_t encode(const Parameters& parameters, size_t bytes, Exchange& exchange) {
   options.recipe = parameters.recipe;
   options.fills = parameters.fills;
   if (chunk.fill) options.fill_bits = {*chunk.fill};
+  options.brief = true;
   options.execution = execution();
   const auto* values = static_cast<const std::byte*>(*exchange.buffer);
   std::vector<std::byte> swapped;

@@ -60,6 +60,10 @@ struct CompressOptions {
   // The values were decoded from a stream that is not at hand, and have its errors: they are kept
   // bit for bit. The new stream states the same bound, and errors as large as that allows.
   bool keeps_all = false;
+  // For arrays that are embedded in a container or a message: the brief form of a stream, which
+  // saves some 250 bytes. Arrays of several chunks, of none, and those with regions have the
+  // standard form in any case.
+  bool brief = false;
   Execution execution;
 
   bool has_regions() const { return !regions.empty() || bounds.data; }
@@ -89,6 +93,7 @@ struct CompressReport {
   std::string recipe;
   std::vector<u64> fills;
   Statement statement;
+  Form form = Form::standard;
 };
 
 // The codec knows the element type of the view; `recipe` is what the stream will say.
