@@ -30,7 +30,9 @@ Bounds = Union[float, Mapping[str, float], None]
 
 #: What a variable was read with, and is to be written with again.
 KEPT = ("_FillValue", "missing_value", "dtype", "scale_factor", "add_offset", "units", "calendar", "_Unsigned", *CF_RELATED_DATA)
-KEPT_BY_ZARR = ("chunks", "shards")
+KEPT_BY_NETCDF = ("fletcher32",)
+KEPT_BY_ZARR = ("chunks", "shards", "write_empty_chunks", "chunk_key_encoding")
+KEPT_BY_ZARR_3 = (*KEPT_BY_ZARR, "fill_value")
 
 #: One chunk of a netCDF variable holds at most so many values, if nothing else is said.
 CHUNK_VALUES = 1 << 20
@@ -150,15 +152,16 @@ class _Asked:
         self.fills = _fills(stored, "_FillValue", "missing_value")
         self.own_fill = _fills(stored, "_FillValue")  #: an HDF5 dataset tells the filter itself
         self.limit = limit  #: as the reader is to see it; None: no error at all
+        self.wraps = str(stored.attrs.get("_Unsigned", "false")).lower() == "true"  #: between large values and negative ones
+        if part is not None and self.wraps:
+            raise ValueError(f"{name!r} holds unsigned numbers as signed ones (_Unsigned): give abs= or lossless=, not rel=")
         if part is not None:
             found = leeway._value_range(_extremes(stored, self.fills), self.fills)
             if found and found.size > 0:
                 self.limit = min(limit or np.inf, leeway._native.relative_bound(part, found.size) * self.unit)
                 self.fills = found.fills
-        if self.limit and str(stored.attrs.get("_Unsigned", "false")).lower() == "true":
-            raise ValueError(f"{name!r} holds unsigned numbers as signed ones (_Unsigned): only lossless=[{name!r}] keeps them")
         self.options = self._options(name, *_cost_of_packing(name, variable.variable, stored))
-        if self.limit and _leaves_nothing(stored, self.fills, self.limit / self.unit):
+        if "abs" in self.options and _leaves_nothing(stored, self.fills, self.limit / self.unit):
             warnings.warn(f"{name!r}: the bound {self.limit:g} is larger than the range of its values, nothing will be left of "
                           "them; give it one of its own, or leave it out", stacklevel=4)
 
@@ -171,7 +174,7 @@ class _Asked:
                              f"alone costs {packing:.3g}: "
                              + (f"the bound {self.limit:g} cannot be kept" if self.limit else "that is not lossless")
                              + f". Take that out of ds[{name!r}].encoding, or give a larger bound")
-        return {"abs": left / self.unit}
+        return {"lossless": True} if self.wraps else {"abs": left / self.unit}
 
 
 def encoding(
@@ -209,15 +212,15 @@ def encoding(
     names = _chosen(ds, left_alone, abs, rel, exact)
     if not names:
         raise ValueError("no variable is chosen: give abs=, rel= or lossless=, for floating-point variables or by name")
+    kept_by_target = KEPT_BY_NETCDF if to == "netcdf" else KEPT_BY_ZARR if zarr_format == 2 else KEPT_BY_ZARR_3
     result = Encoding()
     result.left_alone = {name: reason for name, reason in left_alone.items()
                          if name in ds.data_vars and name not in names and ds[name].dtype.kind == "f"}
     for name in names:
         variable = ds[name]
-        keys = KEPT + KEPT_BY_ZARR * (to == "zarr")
-        kept = {key: variable.encoding[key] for key in keys if variable.encoding.get(key) is not None}
-        asked = _Asked(name, variable, {key: kept[key] for key in kept if key not in KEPT_BY_ZARR},
-                       _bound_for(name, abs), _bound_for(name, rel))
+        of_values = {key: variable.encoding[key] for key in KEPT if key in variable.encoding}  # None says something, too
+        kept = of_values | {key: variable.encoding[key] for key in kept_by_target if key in variable.encoding}
+        asked = _Asked(name, variable, of_values, _bound_for(name, abs), _bound_for(name, rel))
         options = asked.options | {"recipe": recipe.get(name, "balanced") if isinstance(recipe, Mapping) else recipe}
         if to == "netcdf":
             from leeway.hdf5 import filter
