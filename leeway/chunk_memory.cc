@@ -28,11 +28,14 @@ size_t place(size_t k, size_t size) {
   return std::min(size - 1, size_t(double(fraction >> 11) * 0x1p-53 * double(size)));
 }
 
-u64 kind_of(const View& array, const Bound& bound) {
+// A norm depends on how many values there are, and does not tell one kind from another.
+u64 kind_of(const View& array, const Bound& bound, bool has_norm) {
   Writer kind;
   kind.put(array.dtype);
   kind.put_array(array.shape.extents());
+  kind.put(u8(has_norm));
   for (const Limit& limit : bound.limits()) {
+    if (limit.kind == BoundKind::l2) continue;
     kind.put(limit.kind);
     kind.put(limit.value);
   }
@@ -69,8 +72,9 @@ bool has_recipe_of(const Header& earlier, const CompressOptions& options, DType 
 // Whether a stream of the array may keep frames of the earlier one.
 bool can_continue(const Header& earlier, const CompressOptions& options, const View& array) {
   const auto codec = make_codec(parse_recipe(earlier.recipe), array.dtype);
-  return options.bound.is_lasting() && !options.has_regions() && earlier.regions.empty() &&
-         !codec->is_by_value() && chunk_of(options, array.shape, *codec) == earlier.chunk;
+  return options.bound.is_lasting() && !(options.rms > 0) && !options.has_regions() &&
+         earlier.regions.empty() && !codec->is_by_value() &&
+         chunk_of(options, array.shape, *codec) == earlier.chunk;
 }
 
 // Whether all values are multiples of a step that will be the same the next time: those stay when
@@ -174,13 +178,16 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
       return own != best->marks.end() && own->at == mark.at && own->bits != mark.bits;
     };
     const double doubtful = weight_of(*best, [](const Mark&) { return true; }) / kDoubtfulPart;
-    if (best->stream.empty()) return {{}, most >= doubtful};
+    double bound = best->bound;
+    for (const Known& known : known_)
+      if (known.kind == kind) bound = std::max(bound, known.bound);
+    if (best->stream.empty()) return {{}, most >= doubtful, bound};
     for (const Known& known : known_)
       if (known.kind == kind && weight_of(known, [&](const Mark& mark) {
                                   return is_here(mark) && best_has_another(mark);
                                 }) >= doubtful)
-        return {{}, true};
-    return {best->stream, true};
+        return {{}, true, bound};
+    return {best->stream, true, bound};
   });
 }
 
@@ -190,8 +197,9 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
   const StreamReader reader(source);
   const Header& header = reader.header();
   if (header.bound.has(BoundKind::lossless) || stays_anyway(reader)) return;
-  keep({kind_of(decoded, header.bound),
+  keep({kind_of(decoded, header.bound, header.bound.has(BoundKind::l2)),
         hash_of(stream),
+        header.abs_bound,
         {stream.begin(), stream.end()},
         marks_of(decoded, {.params = {}, .fills = header.fills})});
 }
@@ -201,11 +209,12 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
   const DefaultFloatingPoint environment;
   const auto compress_plainly = [&] { return leeway::compress_into(array, options, memory); };
   if (options.bound.has(BoundKind::lossless)) return compress_plainly();
-  const Trail trail = find(array, kind_of(array, options.bound));
+  const bool has_norm = options.rms > 0 || options.bound.has(BoundKind::l2);
+  const Trail trail = find(array, kind_of(array, options.bound, has_norm));
   if (!trail.is_known) return compress_plainly();
   CompressOptions again = options;
   if (trail.stream.empty()) {
-    again.keeps_all = true;
+    again.keeps_all = trail.bound;
     return leeway::compress_into(array, again, memory);
   }
   const MemorySource source(trail.stream);
@@ -215,7 +224,7 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
     again.earlier = &earlier;
     again.recipe = earlier.header().recipe;
   } else {
-    again.keeps_all = true;
+    again.keeps_all = trail.bound;
   }
   return leeway::compress_into(array, again, memory);
 }

@@ -40,12 +40,14 @@ class LEEWAY_EXPORT ChunkMemory {
   struct Known {
     u64 kind;      // type, shape and bound, as one number
     u64 hash;      // of the stream
+    double bound;  // in force
     Bytes stream;  // empty: forgotten
     std::vector<Mark> marks;
   };
   struct Trail {
     Bytes stream;  // empty: forgotten, or one of several
     bool is_known = false;
+    double bound = 0;  // the largest that one of them had
   };
 
   static std::vector<Mark> marks_of(const View& array, const Mask& mask);

@@ -88,6 +88,8 @@ LEEWAY_API void leeway_clear_region_bounds(leeway_context* context);
 LEEWAY_API leeway_status leeway_set_recipe(leeway_context* context, const char* recipe);
 /* Declares a value that stands for "nothing here": kept exactly, left out of the range; at most 240. */
 LEEWAY_API void leeway_add_fill(leeway_context* context, double value);
+/* The same as the bits of the arrays' type, for integers that no double holds: (uint64_t)value. */
+LEEWAY_API void leeway_add_fill_bits(leeway_context* context, uint64_t bits);
 LEEWAY_API void leeway_detect_fills(leeway_context* context, int detect);      /* on by default */
 LEEWAY_API void leeway_set_threads(leeway_context* context, unsigned threads); /* 1 by default */
 LEEWAY_API void leeway_set_memory(leeway_context* context, uint64_t bytes);    /* 0: no limit */
