@@ -203,6 +203,7 @@ CompressOptions Parameters::options() const {
   CompressOptions options;
   bound.apply_to(options);
   options.recipe = recipe;
+  options.brief = true;
   for (const std::string& fill : fills) declare_fill(options, chunk->dtype, fill);
   if (chunk->fill) options.fill_bits.push_back(*chunk->fill);
   return options;

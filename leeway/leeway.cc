@@ -151,7 +151,7 @@ UpdateReport update(ByteStore& stream, const Index& first, const View& values,
 
 Info inspect(const StreamReader& stream) {
   return {stream.header(), stream.statement().value_or(Statement{}), stream.chunks(),
-          stream.bytes()};
+          stream.bytes(), stream.form()};
 }
 
 Info inspect(ByteView stream) {

@@ -91,6 +91,9 @@ LEEWAY_API void leeway_add_fill(leeway_context* context, double value);
 /* The same as the bits of the arrays' type, for integers that no double holds: (uint64_t)value. */
 LEEWAY_API void leeway_add_fill_bits(leeway_context* context, uint64_t bits);
 LEEWAY_API void leeway_detect_fills(leeway_context* context, int detect);      /* on by default */
+/* Whether arrays that fit into one chunk get the brief form of a stream, which saves some 250
+ * bytes: for what is embedded in a container or sent in a message. Off by default. */
+LEEWAY_API void leeway_set_brief(leeway_context* context, int brief);
 LEEWAY_API void leeway_set_threads(leeway_context* context, unsigned threads); /* 1 by default */
 LEEWAY_API void leeway_set_memory(leeway_context* context, uint64_t bytes);    /* 0: no limit */
 
@@ -133,7 +136,8 @@ typedef struct leeway_info {
   uint64_t exact;   /* other values kept bit for bit */
   uint64_t decoded_hash;
   char recipe[256]; /* cut if longer */
-  uint64_t reserved[8];
+  uint64_t brief;   /* 1: the stream has the brief form */
+  uint64_t reserved[7];
 } leeway_info;
 
 LEEWAY_API leeway_status leeway_inspect(leeway_context* context, const void* stream, size_t size,

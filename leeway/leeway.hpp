@@ -87,6 +87,7 @@ struct Info {
   Statement statement;
   u64 chunks = 0;
   u64 stream_bytes = 0;
+  Form form = Form::standard;
 };
 LEEWAY_EXPORT Info inspect(ByteView stream);
 LEEWAY_EXPORT Info inspect(const StreamReader& stream);

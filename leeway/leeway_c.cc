@@ -193,6 +193,9 @@ void leeway_add_fill_bits(leeway_context* context, uint64_t bits) {
 void leeway_detect_fills(leeway_context* context, int detect) {
   if (context) context->options.detect_fills = detect != 0;
 }
+void leeway_set_brief(leeway_context* context, int brief) {
+  if (context) context->options.brief = brief != 0;
+}
 void leeway_set_threads(leeway_context* context, unsigned threads) {
   if (context) context->options.execution.threads = threads;
 }
@@ -272,6 +275,7 @@ leeway_status leeway_inspect(leeway_context* context, const void* stream, size_t
     info->exact = found.statement.exact;
     info->decoded_hash = found.statement.decoded_hash;
     std::strncpy(info->recipe, found.header.recipe.c_str(), sizeof info->recipe - 1);
+    info->brief = found.form == leeway::Form::brief;
   });
 }
 

@@ -102,7 +102,7 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
                          const std::string& recipe, const std::vector<double>& fills,
                          bool detect_fills, const std::vector<i64>& chunk, i64 threads,
                          const Regions& regions, const std::optional<InArray>& bounds,
-                         const std::vector<u64>& fill_bits, bool is_chunk) {
+                         const std::vector<u64>& fill_bits, bool brief, bool is_chunk) {
   CompressOptions options;
   for (const auto& [first, extents, bound] : regions)
     options.regions.push_back({box_of(first, shape_of(extents, "an extent of a region")), bound});
@@ -112,6 +112,7 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
   options.fills = fills;
   options.fill_bits = fill_bits;
   options.detect_fills = detect_fills;
+  options.brief = brief;
   options.chunk = shape_of(chunk, "an extent of a chunk");
   options.execution = execution_of(threads);
   const View view = view_of_array<const std::byte>(array, as);
@@ -174,10 +175,11 @@ nb::bytes extremes_of_array(const InArray& array, const std::string& as,
 }
 
 // The size of a stream of which only the beginning and the end are known; nothing if these are too
-// short to tell, or if chunks have been moved.
+// short to tell, if chunks have been moved, or if it is a brief one, which is read as a whole.
 std::optional<u64> size_of_stream(const InBytes& first, const InBytes& last) {
   const ByteView begin(first.data(), first.size()), end(last.data(), last.size());
-  if (begin.size() < kPreambleBytes || end.size() < kTailEndBytes) return std::nullopt;
+  if (begin.size() < kPreambleBytes || end.size() < kTailEndBytes || is_brief(begin))
+    return std::nullopt;
   const u64 header = header_bytes(begin.first(kPreambleBytes));
   const u64 tail = tail_bytes(end.last(kTailEndBytes));
   if (header > begin.size() || tail > end.size()) return std::nullopt;
@@ -255,9 +257,10 @@ class Stream {
     std::ranges::copy(first, index.begin());
     check_region(reader_.header(), index, reader_.header().dtype, shape);
     std::vector<std::pair<u64, u64>> result;
-    for (const u64 ordinal : chunks_of_region(reader_.header(), index, shape))
-      result.emplace_back(reader_.offset(ordinal),
-                          kFrameHeadBytes + reader_.tail().rooms[size_t(ordinal)]);
+    for (const u64 ordinal : chunks_of_region(reader_.header(), index, shape)) {
+      const auto [offset, bytes] = reader_.place(ordinal);
+      result.emplace_back(offset, bytes);
+    }
     return result;
   }
 
@@ -272,6 +275,7 @@ class Stream {
     result["shape"] = shape();
     result["chunk"] = tuple_of(header.chunk);
     result["chunks"] = info.chunks;
+    result["form"] = std::string(name_of(info.form));
     result["bound"] = bound;
     result["abs_bound"] = header.abs_bound;
     result["range"] = nb::make_tuple(header.min, header.max);
@@ -390,7 +394,7 @@ NB_MODULE(_native, m) {
   m.def("version", &leeway::version);
   m.def("compress", &compress_array, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("bounds").none(), nb::arg(),
-        nb::arg("is_chunk"));
+        nb::arg("brief"), nb::arg("is_chunk"));
   m.def("remember", &remember_chunk);
   m.def("value_range", &range_of_array);
   m.def("extremes", &extremes_of_array);

@@ -120,6 +120,30 @@ TEST(CApi, CompressesIntoMemoryOfTheCaller) {
   EXPECT_EQ(leeway_compress_into(c, &array, room.data(), 100, &size), LEEWAY_TOO_SMALL);
 }
 
+TEST(CApi, WritesAndReadsTheBriefForm) {
+  Context c;
+  leeway_set_bound(c, "abs", 1e-3);
+  auto values = make_field<float>({10, 100}, Texture::smooth);
+  const u64 shape[] = {10, 100};
+  const leeway_array array = {values.data(), LEEWAY_F32, 2, shape, nullptr};
+  size_t sizes[2];
+  std::vector<u8> room(10000);
+  for (const int brief : {0, 1}) {
+    leeway_set_brief(c, brief);
+    ASSERT_EQ(leeway_compress_into(c, &array, room.data(), room.size(), &sizes[brief]), LEEWAY_OK);
+    leeway_info info;
+    ASSERT_EQ(leeway_inspect(c, room.data(), sizes[brief], &info), LEEWAY_OK);
+    EXPECT_EQ(info.brief, u64(brief));
+    EXPECT_EQ(info.shape[1], 100u);
+    EXPECT_EQ(info.chunks, 1u);
+    std::vector<float> out(1000);
+    const leeway_array target = {out.data(), LEEWAY_F32, 2, shape, nullptr};
+    ASSERT_EQ(leeway_decompress(c, room.data(), sizes[brief], &target), LEEWAY_OK);
+    expect_within<float>(values, out, 1e-3, {}, "C");
+  }
+  EXPECT_LT(sizes[1] + 200, sizes[0]);
+}
+
 // All workers write at once: the bytes must be those of one worker, and those that come in order.
 TEST(CApi, MemoryIsFilledByAllWorkersAtOnce) {
   Context c;

@@ -54,6 +54,13 @@ def test_the_worked_example_of_the_format():
     assert stream[0x78:0x80].hex(" ") == "d0 4f e8 04 d9 4c f9 74" and stream[0xC0:0xC5].hex(" ") == "00 00 00 c0 3e"
 
 
+def test_the_worked_example_of_a_brief_stream():
+    text = (ROOT / "docs/FORMAT.md").read_text()
+    block = re.search(r"`v1_118_f32_brief_scalar`:\n\n((?:    .*\n)+)", text).group(1)
+    shown = "".join(re.match(r"    ((?:[0-9a-f]{2} )+)", line).group(1) for line in block.splitlines())
+    assert bytes.fromhex(shown) == (ROOT / "tests/golden/v1_118_f32_brief_scalar.lwy").read_bytes()
+
+
 def test_readme_programs_compile(tmp_path):
     """The C++ lines of the README, put into a function."""
     code = re.search(r"```cpp\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)

@@ -6,7 +6,8 @@ function(leeway_test_program name)
   leeway_flags(${name})
   target_compile_options(${name} PRIVATE -Wno-dangling-else)  # GoogleTest's macros
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  target_compile_definitions(${name} PRIVATE LEEWAY_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
+  target_compile_definitions(${name} PRIVATE LEEWAY_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden"
+                                                 LEEWAY_DOCS_DIR="${PROJECT_SOURCE_DIR}/docs")
   target_link_libraries(${name} PRIVATE leeway_objects GTest::gtest_main hwy::hwy)
   target_precompile_headers(${name} PRIVATE tests/support.h)  # half the time of most tests
 endfunction()

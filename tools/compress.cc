@@ -13,7 +13,7 @@ struct Compress {
   std::string input, output, recipe, preset, chunk, bounds, bounds_file;
   std::vector<std::string> fills;
   std::vector<std::string> variables, excluded, region_bounds;
-  bool no_detect = false, force = false, json = false;
+  bool no_detect = false, force = false, json = false, brief = false;
   BoundOptions bound;
   ArrayOptions array;
   WorkOptions work;
@@ -31,10 +31,13 @@ struct Compress {
     if (!preset.empty()) options.recipe = preset;
     check_recipe(options.recipe);  // before any file is touched
     options.detect_fills = !no_detect;
+    options.brief = brief;
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
     if (container && (!region_bounds.empty() || !bounds.empty()))
       fail_argument("--region-bound and --bounds are for raw and .npy files");
+    if (brief && is_container_name(output))
+      fail_argument("--brief is for streams: chunks of HDF5 and netCDF files are brief anyway");
     if (container)
       return CompressVariables{*container,      output, options, variables, excluded,  common.own,
                                common.excluded, fills,  force,   json,      work.quiet}
@@ -105,6 +108,7 @@ struct Compress {
     json["bound"] = {{"asked", json_of(options.bound)}, {"absolute", report.abs_bound}};
     json["max_error"] = report.statement.max_error;
     json["recipe"] = report.recipe;
+    json["form"] = name_of(report.form);
     json["dtype"] = name_of(in.view.dtype);
     json["shape"] = json_of(in.view.shape);
     json["special_values"] = report.statement.special;
@@ -185,6 +189,9 @@ void add_compress(CLI::App& verb) {
   verb.add_flag("--no-detect-fill", self->no_detect, "do not look for fill values");
   verb.add_option("--chunk", self->chunk, "shape of the independent chunks, e.g. 64x64x64")
       ->type_name("SHAPE");
+  verb.add_flag("--brief", self->brief,
+                "the brief form of a stream, some 250 bytes smaller, for arrays of one chunk; it "
+                "cannot be updated");
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("-f,--force", self->force,

@@ -88,6 +88,7 @@ class Compression {
                                     group_ * header_.chunk.size() * size_of(view.dtype))),
         heads_(size_t(chunks_)),
         region_bounds_(header_.regions.empty() ? std::vector<double>() : smallest_bounds(header_)),
+        is_brief_(options.brief && can_be_brief(header_)),
         meter_(options.execution.progress, double(chunks_)) {}
 
   // Into a sink, in order.
@@ -98,6 +99,10 @@ class Compression {
       written += part.size();
       sink(part.bytes());
     };
+    if (is_brief_) {
+      emit(brief());
+      return report(written);
+    }
     emit(head());
     std::map<u64, Writer> ready;
     std::mutex mutex;
@@ -132,8 +137,9 @@ class Compression {
       u8* const to = memory.data() + offset;
       if (bytes.data() != to) std::ranges::copy(bytes, to);
     };
-    const Writer first = head();
+    const Writer first = is_brief_ ? brief() : head();
     place(0, first);
+    if (is_brief_) return report(first.size());
     for_each_round([&](const Round& round) {
       Lookback lookback{size_t(groups(round))};
       const u64 start = first.size() + round.bytes_before;
@@ -182,6 +188,21 @@ class Compression {
     Writer out;
     write(header_, out);
     return out;
+  }
+
+  // The whole stream in its brief form.
+  Writer brief() {
+    Writer stream;
+    for_each_round([&](const Round& round) {
+      for_each_index(groups(round), threads_, options_.execution.executor, [&](u64 i) {
+        Writer frame;
+        compress_group(round, i, frame);
+        write_brief(header_, heads_[0], frame.bytes().subspan(kFrameHeadBytes), stream);
+        done_with_group(round, i);
+      });
+    });
+    state();
+    return stream;
   }
 
   // Chunks with one bound. Without a size to reach there is one round of all.
@@ -265,16 +286,19 @@ class Compression {
 
   Writer tail() {
     Tail tail;
-    StatementMaker statement;
+    state();
     tail.rooms.reserve(heads_.size());
-    for (const FrameHead& frame : heads_) {
-      tail.rooms.push_back(frame.payload_bytes);
-      statement.add(frame);
-    }
-    tail.statement = statement_ = statement.statement();
+    for (const FrameHead& frame : heads_) tail.rooms.push_back(frame.payload_bytes);
+    tail.statement = statement_;
     Writer out;
     write(tail, out);
     return out;
+  }
+  // To be called when all chunks are made.
+  void state() {
+    StatementMaker statement;
+    for (const FrameHead& frame : heads_) statement.add(frame);
+    statement_ = statement.statement();
   }
 
   CompressReport report(u64 output_bytes) const {
@@ -289,6 +313,7 @@ class Compression {
     report.max = header_.max;
     report.recipe = header_.recipe;
     report.fills = header_.fills;
+    report.form = is_brief_ ? Form::brief : Form::standard;
     return report;
   }
 
@@ -371,6 +396,13 @@ class Compression {
     return count > 0;
   }
 
+  // What a brief stream has beside its payload, and a frame has not.
+  double around_brief() const {
+    FrameHead head;
+    Writer stream;
+    write_brief(header_, head, {}, stream);
+    return double(stream.size()) - double(kFrameHeadBytes);
+  }
   // The bound at which the stream has the size asked for, if `cap` allows that.
   double meet_size(double cap) {
     const double bytes = double(view_.shape.size()) * double(size_of(view_.dtype));
@@ -381,7 +413,8 @@ class Compression {
         size_asked_ = std::min(size_asked_, double(view_.shape.size()) * limit.value / 8);
     }
     size_asked_ = std::min(size_asked_, 0x1p62);
-    const double around = double(head().size()) + 80 + 3 * double(chunks_);  // header and tail
+    const double around =
+        is_brief_ ? around_brief() : double(head().size()) + 80 + 3 * double(chunks_);
     RateControl::Problem problem;
     for (u64 i = 0; i < chunks_; ++i)
       problem.values.push_back(double(header_.chunk_box(i).shape.size()));
@@ -506,6 +539,7 @@ class Compression {
   std::optional<RateControl> rate_;
   std::optional<double> pointwise_;
   double size_asked_ = 0;  // bytes of the whole stream; 0: any
+  bool is_brief_;
   Meter meter_;
   Statement statement_;
 };

@@ -67,6 +67,10 @@ struct CompressOptions {
   // every value that is neither special nor 0. (Hosts pad parts with fill values and zeros, whose
   // share the others must not have.) 0: no such limit.
   double rms = 0;
+  // For arrays that are embedded in a container or a message: the brief form of a stream, which
+  // saves some 250 bytes. Arrays of several chunks, of none, and those with regions have the
+  // standard form in any case.
+  bool brief = false;
   Execution execution;
 
   bool has_regions() const { return !regions.empty() || bounds.data; }
@@ -99,6 +103,7 @@ struct CompressReport {
   std::string recipe;
   std::vector<u64> fills;
   Statement statement;
+  Form form = Form::standard;
 };
 
 // The codec knows the element type of the view; `recipe` is what the stream will say.

@@ -167,6 +167,7 @@ def compress(
     threads: int | None = None,
     region_bounds: Iterable[tuple[Any, float]] = (),
     bounds: Any = None,
+    brief: bool = False,
     _is_chunk: bool = False,
 ) -> bytes:
     """Compresses an array of integers or floating-point numbers, of any layout and byte order, into a stream.
@@ -194,6 +195,8 @@ def compress(
     detect_fills  whether to look for customary fill values such as 1e20
     chunk         extents of the parts that are compressed by themselves; chosen if not given
     threads       worker threads; LEEWAY_NUM_THREADS or all cores if not given. The stream does not depend on it.
+    brief         whether an array that fits into one chunk gets the brief form of a stream, which saves some 250 bytes: for what is
+                  embedded in a container or sent in a message. Everything reads both forms; a brief stream cannot be updated.
 
     NaN and infinities are always kept. Decoded arrays are in the byte order of the machine, rows last.
 
@@ -205,7 +208,7 @@ def compress(
     stream = _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless, ratio, rate, pointwise), recipe, fills, detect_fills,
                               [int(extent) for extent in chunk], threads or _default_threads(),
                               [(*_box(region, values.shape), float(bound)) for region, bound in region_bounds],
-                              None if bounds is None else _bounds(bounds), fill_bits, _is_chunk)
+                              None if bounds is None else _bounds(bounds), fill_bits, bool(brief), _is_chunk)
     asked = min(values.nbytes / ratio if ratio else np.inf, values.size * rate / 8 if rate else np.inf)
     if np.isfinite(asked) and not 0.97 <= len(stream) / max(asked, 1) <= 1.03:
         warnings.warn(f"{asked:.0f} bytes were asked for, the stream has {len(stream)}: no bound in question gives that size",
@@ -238,7 +241,7 @@ def decompress(stream: Stream, *, out: np.ndarray | None = None, threads: int | 
 
 def _compress_chunk(array: Any, **options: Any) -> bytes:
     """For hosts that decode a chunk, change a part of it and hand back the whole: what _decompress_chunk() gave keeps its bits."""
-    return compress(array, **options, _is_chunk=True)
+    return compress(array, **options, brief=True, _is_chunk=True)
 
 
 def _decompress_chunk(stream: Any, *, threads: int) -> np.ndarray:
@@ -294,6 +297,7 @@ class Info:
     shape: tuple[int, ...]
     chunk: tuple[int, ...]
     chunks: int
+    form: str  #: "standard" or "brief"
     bound: Mapping[str, float]  #: as asked
     abs_bound: float  #: the absolute bound in force; 0: no loss
     range: tuple[float, float]

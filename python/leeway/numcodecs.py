@@ -48,7 +48,7 @@ class Leeway(Codec):
 
     def encode(self, buf: Any) -> bytes:
         if _is_raw(buf):
-            return leeway.compress(np.frombuffer(buf, np.uint8), lossless=True, recipe=self.recipe, threads=self.threads)
+            return leeway.compress(np.frombuffer(buf, np.uint8), lossless=True, recipe=self.recipe, threads=self.threads, brief=True)
         array = np.ma.asarray(buf) if np.ma.isMaskedArray(buf) else np.asarray(buf)
         swapped = not array.dtype.isnative
         if not array.flags.c_contiguous and array.flags.f_contiguous:

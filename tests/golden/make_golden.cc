@@ -63,6 +63,57 @@ void make(const std::string& folder, const std::string& recipe, const Shape& sha
   save_both(folder, std::string(name_of(dtype_of<T>())) + "_" + to_string(shape), stream);
 }
 
+// The same in the brief form.
+template <class T>
+void make_brief(const std::string& folder, const std::string& recipe, const Shape& shape,
+                const Bound& bound, bool special, const std::vector<double>& fills = {}) {
+  if (!kIsCompiled<T>) return void(++number);
+  const auto values = make_values<T>(shape, special);
+  CompressOptions options;
+  options.recipe = recipe;
+  options.bound = bound;
+  options.fills = fills;
+  options.brief = true;
+  const Bytes stream = compress(values.data(), shape, options);
+  save_both(folder, std::string(name_of(dtype_of<T>())) + "_brief_" + to_string(shape), stream);
+}
+
+// What a host does with a brief stream: decodes it, changes a part and writes the whole.
+void make_brief_layered(const std::string& folder) {
+  const Shape shape{20, 30};
+  const auto values = make_values<float>(shape, true);
+  CompressOptions options;
+  options.recipe = "small";
+  options.bound = Bound::abs(0.4);
+  options.brief = true;
+  const Bytes first = compress(values.data(), shape, options);
+  const Array before = decompress(first);
+  std::vector<float> now(before.as<float>().begin(), before.as<float>().end());
+  for (size_t i = 100; i < 160; ++i) now[i] = float(i * i * 7919 % 1009);
+  const MemorySource source(first);
+  const StreamReader earlier(source);
+  options.earlier = &earlier;
+  save_both(folder, "f32_brief_layered", compress(now.data(), shape, options));
+}
+
+void make_all_brief(const std::string& folder) {
+  const Bound coarse = Bound::abs(0.4);
+  make_brief<float>(folder, "balanced", {}, coarse, false);
+  make_brief<float>(folder, "balanced", {9, 10, 11}, coarse, true);
+  make_brief<double>(folder, "fast", {500}, Bound::rel(1e-3), true, {-9999, 1e20});
+  make_brief<float>(folder, "small", {9, 10, 11}, coarse, false);
+  make_brief<i16>(folder, "smallest", {20, 11}, Bound::abs(3.5), false);
+  make_brief<u64>(folder, "lossless", {300}, Bound::lossless(), false);
+  make_brief<f16>(folder, "linear+lorenzo:order=2+huffman", {7, 1, 9}, coarse, true);
+  make_brief<double>(folder, "balanced", {30, 40}, Bound::pointwise(0.01), true);
+  make_brief<float>(folder, "small", {2, 2, 3, 1, 2, 3, 4, 1}, Bound::psnr(50) && Bound::l2(2),
+                    false);
+  make_brief<float>(folder, "balanced", {30, 40}, Bound::ratio(6), false);
+  make_brief<i8>(folder, "sz3-lr", {200}, Bound::abs(1e-300), false);
+  make_brief<u8>(folder, "small", {52, 51, 50}, Bound::abs(8), false);  // levels
+  make_brief_layered(folder);
+}
+
 // A transform whose coefficients vanish, so that the chunk needs a smaller bound.
 void make_tightened(const std::string& folder) {
   const Shape shape{16, 24};
@@ -285,5 +336,6 @@ int main(int argc, char** argv) {
   make<u64>(folder, "linear+lorenzo:order=2+rans", {20, 50}, Bound::abs(3), false);
   make<float>(folder, "pyramid:frozen=0,tile=12,taps=0+linear+rans", {40, 33, 34}, coarse, true);
   make_layered(folder);
+  make_all_brief(folder);
   return 0;
 }

@@ -236,9 +236,9 @@ def test_arguments_that_make_no_sense():
         with pytest.raises(ValueError):
             native.Stream(np.frombuffer(stream, "u1")).read(first, out, "", 1)
         with pytest.raises(ValueError):
-            native.compress(array, "", [("abs", 1.0)], "balanced", [], True, [], 1, [(first, [1, 1], 0.1)], None, [], False)
+            native.compress(array, "", [("abs", 1.0)], "balanced", [], True, [], 1, [(first, [1, 1], 0.1)], None, [], False, False)
     with pytest.raises(ValueError):
-        native.compress(np.zeros(100, "u1"), "bf16", [("abs", 1.0)], "balanced", [], True, [], 1, [], None, [], False)
+        native.compress(np.zeros(100, "u1"), "bf16", [("abs", 1.0)], "balanced", [], True, [], 1, [], None, [], False, False)
 
 
 def test_masked_arrays():
@@ -290,3 +290,18 @@ def test_the_range_of_parts_is_that_of_the_whole(dtype):
             found = np.concatenate([leeway._extremes(part, extra) for part in np.array_split(values, parts)])
             assert found.size <= 16 * parts and leeway._value_range(found, extra) == leeway._value_range(values, extra)
     assert leeway._extremes(np.full(5, np.nan)).size == 0 and leeway._value_range(np.full(5, np.nan)) is None
+
+
+def test_the_brief_form():
+    array = field((10, 100))
+    standard, brief = leeway.compress(array, abs=0.01), leeway.compress(array, abs=0.01, brief=True)
+    assert len(brief) < len(standard) - 200
+    assert (leeway.inspect(standard).form, leeway.inspect(brief).form) == ("standard", "brief")
+    assert np.array_equal(leeway.decompress(standard), leeway.decompress(brief))
+    assert np.array_equal(leeway.region(brief, np.s_[2:5, ::7]), leeway.decompress(brief)[2:5, ::7])
+    assert np.array_equal(leeway.preview(brief, 2), leeway.decompress(brief)[::4, ::4])
+    assert leeway.verify(brief, array)
+    assert leeway.inspect(leeway.compress(array, abs=0.01, brief=True, chunk=(5, 100))).form == "standard"
+    for at in range(len(brief)):
+        with pytest.raises((ValueError, NotImplementedError)):
+            leeway.decompress(brief[:at] + bytes([brief[at] ^ 4]) + brief[at + 1:])
