@@ -1849,7 +1849,7 @@ def decode_brief(data):
     require(0 < count <= 1 << 24, "wrong number of values")
     if flags & 16:
         header["recipe"] = bytes(reader.section().rest()).decode("ascii")
-        require(header["recipe"] and header["recipe"] not in RECIPES, "a recipe that has a number")
+        require(header["recipe"], "no recipe")
     else:
         number = reader.get("B")
         require(number < len(RECIPES), "unknown recipe")

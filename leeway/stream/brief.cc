@@ -105,7 +105,6 @@ std::string get_recipe(Reader& in, bool is_text) {
     const ByteView text = in.take_section();
     std::string recipe(text.begin(), text.end());
     if (recipe.empty()) fail_corrupt("no recipe");
-    if (number_of(recipe) < std::size(kRecipes)) fail_corrupt("a recipe in full that has a number");
     return recipe;
   }
   const u8 number = in.get<u8>();
