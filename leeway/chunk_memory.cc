@@ -73,15 +73,17 @@ bool has_recipe_of(const Header& earlier, const CompressOptions& options, DType 
 bool can_continue(const Header& earlier, const CompressOptions& options, const View& array) {
   const auto codec = make_codec(parse_recipe(earlier.recipe), array.dtype);
   return options.bound.is_lasting() && !(options.rms > 0) && !options.has_regions() &&
-         earlier.regions.empty() && !codec->is_by_value() &&
-         chunk_of(options, array.shape, *codec) == earlier.chunk;
+         earlier.regions.empty() && options.bound.limits() == earlier.bound.limits() &&
+         !codec->is_by_value() && chunk_of(options, array.shape, *codec) == earlier.chunk;
 }
 
-// Whether all values are multiples of a step that will be the same the next time: those stay when
-// they are quantized again, whatever is around them.
+// Whether the values have no errors, or are multiples of a step that will be the same the next
+// time: those stay when they are quantized again, whatever is around them.
 bool stays_anyway(const StreamReader& stream) {
   const Header& header = stream.header();
+  if (header.bound.has(BoundKind::lossless)) return true;
   if (!header.bound.is_lasting() || !header.recipe.starts_with(Linear::kName)) return false;
+  if (!header.regions.empty()) return false;  // the step there was a smaller one
   for (u64 ordinal = 0; ordinal < stream.chunks(); ++ordinal) {
     Bytes storage;
     const Payload kind = Payload(stream.read_begin(ordinal, 1, storage)[0]);
@@ -196,7 +198,7 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
   const MemorySource source(stream);
   const StreamReader reader(source);
   const Header& header = reader.header();
-  if (header.bound.has(BoundKind::lossless) || stays_anyway(reader)) return;
+  if (stays_anyway(reader)) return;
   keep({kind_of(decoded, header.bound, header.bound.has(BoundKind::l2)),
         hash_of(stream),
         header.abs_bound,
@@ -207,24 +209,31 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
 CompressReport ChunkMemory::compress_into(const View& array, const CompressOptions& options,
                                           std::span<u8> memory) {
   const DefaultFloatingPoint environment;
-  const auto compress_plainly = [&] { return leeway::compress_into(array, options, memory); };
-  if (options.bound.has(BoundKind::lossless)) return compress_plainly();
+  if (options.bound.has(BoundKind::lossless)) return leeway::compress_into(array, options, memory);
   const bool has_norm = options.rms > 0 || options.bound.has(BoundKind::l2);
   const Trail trail = find(array, kind_of(array, options.bound, has_norm));
-  if (!trail.is_known) return compress_plainly();
+  if (trail.is_known && !trail.stream.empty())
+    return compress_again_into(array, options, trail.stream, memory);
   CompressOptions again = options;
-  if (trail.stream.empty()) {
-    again.keeps_all = trail.bound;
-    return leeway::compress_into(array, again, memory);
-  }
-  const MemorySource source(trail.stream);
+  if (trail.is_known) again.keeps_all = trail.bound;
+  return leeway::compress_into(array, again, memory);
+}
+
+CompressReport compress_again_into(const View& array, const CompressOptions& options,
+                                   ByteView stream, std::span<u8> memory) {
+  const DefaultFloatingPoint environment;
+  const MemorySource source(stream);
   const StreamReader earlier(source);
-  if (!has_recipe_of(earlier.header(), options, array.dtype)) return compress_plainly();
-  if (can_continue(earlier.header(), options, array)) {
+  const Header& header = earlier.header();
+  CompressOptions again = options;
+  if (options.bound.has(BoundKind::lossless) || stays_anyway(earlier) ||
+      !has_recipe_of(header, options, array.dtype))
+    return leeway::compress_into(array, options, memory);
+  if (can_continue(header, options, array)) {
     again.earlier = &earlier;
-    again.recipe = earlier.header().recipe;
+    again.recipe = header.recipe;
   } else {
-    again.keeps_all = trail.bound;
+    again.keeps_all = header.abs_bound;
   }
   return leeway::compress_into(array, again, memory);
 }

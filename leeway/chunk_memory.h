@@ -60,4 +60,8 @@ class LEEWAY_EXPORT ChunkMemory {
   u64 bytes_ = 0;            // of all streams
 };
 
+// The same where the host knows the stream that a part of the array's values was decoded from.
+LEEWAY_EXPORT CompressReport compress_again_into(const View& array, const CompressOptions& options,
+                                                 ByteView stream, std::span<u8> memory);
+
 }  // namespace leeway

@@ -100,7 +100,7 @@ TEST(CApi, FillValuesThatNoDoubleHolds) {
   };
   std::vector<i64> wide(200);
   for (size_t i = 0; i < wide.size(); ++i) wide[i] = i64(i * i) - (i64(1) << 60);
-  check(LEEWAY_I64, -(i64(1) << 60) + 1, wide);
+  check(LEEWAY_I64, -(i64(1) << 60) + 2, wide);
   std::vector<i16> narrow(200);
   for (size_t i = 0; i < narrow.size(); ++i) narrow[i] = i16(i * 7);
   check(LEEWAY_I16, i16(-32767), narrow);

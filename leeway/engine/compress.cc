@@ -498,6 +498,7 @@ class Compression {
       visit_dtype(view_.dtype, [&]<class T>(std::type_identity<T>) {
         parts[size_t(i)] = measure_chunk<T>(i, e, scale);
       });
+      if (options_.execution.pause) options_.execution.pause();
     });
     Measured sum;
     for (const Measured& part : parts) {
