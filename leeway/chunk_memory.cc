@@ -17,8 +17,9 @@ namespace {
 constexpr u64 kMostBytes = u64(64) << 20;  // of streams
 constexpr size_t kMostMarks = 1024;        // of one stream
 constexpr size_t kMostKnown = 2048;        // streams, those forgotten included
-// A chunk that came from a forgotten stream, or from several, is kept without loss. A few equal
-// values do not prove that it did: at least this part of all weights must.
+// A chunk that came from a forgotten stream, or from several, or has a bound that is measured, is
+// kept without loss. A few equal values do not prove that it did: at least this part of all weights
+// must.
 constexpr double kDoubtfulPart = 16;
 
 // Places spread evenly over an array, whichever part of it one looks at: the fractions of multiples
@@ -147,7 +148,7 @@ void ChunkMemory::keep(Known known) {
 
 // The stream with most of the weights. If another one has many marks that the best one has not,
 // the array may hold parts of both.
-ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
+ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, bool keeps_all) {
   const std::lock_guard lock(mutex_);
   if (std::ranges::find(known_, kind, &Known::kind) == known_.end()) return {};
   const Contiguous values(array);
@@ -183,7 +184,8 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
     double bound = best->bound;
     for (const Known& known : known_)
       if (known.kind == kind) bound = std::max(bound, known.bound);
-    if (best->stream.empty()) return {{}, most >= doubtful, bound};
+    const bool is_much = most >= doubtful;
+    if (best->stream.empty() || (keeps_all && !is_much)) return {{}, is_much, bound};
     for (const Known& known : known_)
       if (known.kind == kind && weight_of(known, [&](const Mark& mark) {
                                   return is_here(mark) && best_has_another(mark);
@@ -211,7 +213,7 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
   const DefaultFloatingPoint environment;
   if (options.bound.has(BoundKind::lossless)) return leeway::compress_into(array, options, memory);
   const bool has_norm = options.rms > 0 || options.bound.has(BoundKind::l2);
-  const Trail trail = find(array, kind_of(array, options.bound, has_norm));
+  const Trail trail = find(array, kind_of(array, options.bound, has_norm), has_norm);
   if (trail.is_known && !trail.stream.empty())
     return compress_again_into(array, options, trail.stream, memory);
   CompressOptions again = options;

@@ -52,7 +52,7 @@ class LEEWAY_EXPORT ChunkMemory {
 
   static std::vector<Mark> marks_of(const View& array, const Mask& mask);
   void keep(Known known);
-  Trail find(const View& array, u64 kind);
+  Trail find(const View& array, u64 kind, bool keeps_all);
 
   std::mutex mutex_;
   std::deque<Known> known_;  // the oldest first

@@ -2,6 +2,7 @@
 """Chunks of HDF5 datasets, read and written past HDF5, which runs filters on one core."""
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -24,38 +25,38 @@ class Pipeline:
         self._dataset = dataset
         at = self.ids.index(_native.HDF5_FILTER_ID)
         self._is_first = all(filter_id == h5py.h5z.FILTER_SHUFFLE for filter_id in self.ids[:at])
-        try:
+        with contextlib.suppress(ValueError):
             self.filter = _native.HDF5Filter(list(filters[at][2]))
-        except ValueError as error:
-            raise ValueError(f"'{dataset.name}': {error}") from None
         self.has_checksum = h5py.h5z.FILTER_FLETCHER32 in self.ids
         self.chunk_bytes = int(np.prod(dataset.chunks, dtype=object)) * dataset.id.get_type().get_size()
 
-    def fits(self) -> bool:
-        """Whether the filter was set up for the chunks that the dataset has."""
-        if not self.filter.is_set_up or not self._is_first:
-            return False
+    def check(self) -> None:
+        """That the filter was set up for the chunks that the dataset has."""
         chunk = list(self._dataset.chunks)
         while len(chunk) > 8:
             chunk[:2] = [chunk[0] * chunk[1]]  # as the filter joins axes
-        width = int(self.filter.dtype.lstrip("bfiu")) // 8
-        return list(self.filter.shape) == chunk and self._dataset.id.get_type().get_size() == width
+        if (not hasattr(self, "filter") or not self.filter.is_set_up or not self._is_first or list(self.filter.shape) != chunk
+                or 8 * self._dataset.id.get_type().get_size() != int(self.filter.dtype.lstrip("bfiu"))):
+            raise ValueError(f"the filter of '{self._dataset.name}' was set up for chunks of another type or shape: the file is "
+                             "damaged, or it was made to do harm")
 
     def is_direct(self) -> bool:
         """Whether chunks can be read and written here: nothing but a checksum comes after ours, and NumPy knows the type."""
         known = {_native.HDF5_FILTER_ID, h5py.h5z.FILTER_FLETCHER32}
-        name = _arrays.NUMPY_NAMES.get(self.filter.dtype if self.filter.is_set_up else "")
+        name = _arrays.NUMPY_NAMES.get(self.filter.dtype)
         return (self.ids[0] == _native.HDF5_FILTER_ID and set(self.ids) <= known and len(self.ids) <= 2 and name is not None
                 and self._dataset.dtype.newbyteorder("=") == np.dtype(name) and len(self._dataset.chunks) <= 8)
 
 
 def pipeline_of(dataset: h5py.Dataset) -> Pipeline | None:
-    """None if ours is not among the filters."""
+    """None if ours is not among the filters; ValueError if what it says does not fit the dataset."""
     properties = dataset.id.get_create_plist()
     filters = [properties.get_filter(i) for i in range(properties.get_nfilters())]
     if all(filter_id != _native.HDF5_FILTER_ID for filter_id, *_ in filters):
         return None
-    return Pipeline(dataset, filters)
+    pipeline = Pipeline(dataset, filters)
+    pipeline.check()
+    return pipeline
 
 
 def all_chunks(dataset: h5py.Dataset) -> list[Any]:
@@ -114,8 +115,6 @@ class _Direct:
     """Coding of a dataset's chunks, on several threads; h5py itself is called by one."""
 
     def __init__(self, dataset: h5py.Dataset, pipeline: Pipeline, threads: int) -> None:
-        if not pipeline.fits():
-            raise ValueError(f"the filter of '{dataset.name}' was set up for chunks of another type or shape: the file is damaged")
         self.dataset, self.pipeline, self.filter, self.threads = dataset, pipeline, pipeline.filter, threads
         self.native = np.dtype(_arrays.NUMPY_NAMES[pipeline.filter.dtype])
 
