@@ -92,6 +92,7 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   header.shape = shape;
   header.chunk = chunk_of(options, shape, *made.codec);
   header.bound = options.bound;
+  if (options.rms > 0) header.bound.add(BoundKind::l2, options.rms);
   header.recipe = made.recipe;
   header.fills.resize(options.fills.size() + options.fill_bits.size() + kMostFoundFills);
   header.regions = options.regions;

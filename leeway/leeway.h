@@ -89,6 +89,8 @@ LEEWAY_API leeway_status leeway_set_recipe(leeway_context* context, const char* 
 /* Declares a value that stands for "nothing here": kept exactly, left out of the range; at most
  * 240. */
 LEEWAY_API void leeway_add_fill(leeway_context* context, double value);
+/* The same as the bits of the arrays' type, for integers that no double holds: (uint64_t)value. */
+LEEWAY_API void leeway_add_fill_bits(leeway_context* context, uint64_t bits);
 LEEWAY_API void leeway_detect_fills(leeway_context* context, int detect);      /* on by default */
 /* Whether arrays that fit into one chunk get the brief form of a stream, which saves some 250
  * bytes: for what is embedded in a container or sent in a message. Off by default. */

@@ -3,8 +3,14 @@ find_package(Python 3.9 REQUIRED COMPONENTS Interpreter Development.Module ${SKB
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 find_package(nanobind CONFIG REQUIRED)
+if(LEEWAY_HDF5)
+  set(filter_chunks python/filter_chunks.cc)
+else()
+  set(filter_chunks python/no_filter_chunks.cc)
+endif()
 # The stable ABI is used where it is asked for (wheel.py-api) and Python has what nanobind needs of it: from 3.12 on.
-nanobind_add_module(_native STABLE_ABI NB_STATIC python/module.cc)
+nanobind_add_module(_native STABLE_ABI NB_STATIC python/module.cc ${filter_chunks})
+target_include_directories(_native SYSTEM PRIVATE ${hdf5_INCLUDE_DIRS})
 target_link_libraries(_native PRIVATE leeway_objects)
 target_compile_options(_native PRIVATE -ffp-contract=off)
 target_link_options(_native PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/python/module.map)

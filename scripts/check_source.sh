@@ -23,7 +23,7 @@ grep -rhoE '^namespace leeway[a-z_:]*::HWY_NAMESPACE \{' leeway --include='*.cc'
 grep -rnE '^namespace leeway::HWY_NAMESPACE' leeway && complain "vector code without a namespace of its own" || true
 
 # Third-party types stay out of the headers.
-grep -rnE '#include [<"](zstd|libdeflate|lz4|xxh|hwy|CLI|fmt|nlohmann)' leeway --include='*.h' --include='*.hpp' && complain "third-party header in a header" || true
+grep -rnE '#include [<"](zstd|libdeflate|lz4|xxh|hwy|CLI|fmt|nlohmann|toml)' leeway --include='*.h' --include='*.hpp' && complain "third-party header in a header" || true
 # The library does not print or end the process.
 grep -rnE 'std::(cout|cerr|exit|abort)|[^f]printf\(' leeway --include='*.cc' --include='*.h' --include='*.hpp' | grep -v '_test' | grep -v '^[^:]*:[0-9]*: *//' && complain "the library prints or exits" || true
 # Every source says its licence, and is ASCII.

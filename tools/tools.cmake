@@ -12,7 +12,9 @@ if(LEEWAY_TOOLS_HDF5)
   if(NOT LEEWAY_HDF5_HL OR NOT netcdf_FOUND)
     message(FATAL_ERROR "the command line tool needs the high-level library of HDF5 and netCDF${without}")
   endif()
+  find_path(LEEWAY_TOMLPLUSPLUS toml++/toml.h REQUIRED)  # nothing but headers
   set(hdf5_sources tools/h5.cc tools/h5_cf.cc tools/h5_copy.cc tools/classic.cc tools/variables.cc
+                   tools/compress_variables.cc tools/variable_bounds.cc
                    tools/variable_array.cc tools/filter.cc tools/doctor_hdf5.cc)
   set(hdf5_libraries PkgConfig::netcdf ${LEEWAY_HDF5_HL} PkgConfig::hdf5)
 else()
@@ -28,6 +30,9 @@ leeway_flags(leeway_cli)
 # Several files at once: the headers of command line and JSON take longer to compile than all the rest.
 set_target_properties(leeway_cli PROPERTIES OUTPUT_NAME leeway RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}
                                             UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 7)
+if(LEEWAY_TOOLS_HDF5)
+  target_include_directories(leeway_cli SYSTEM PRIVATE ${LEEWAY_TOMLPLUSPLUS})
+endif()
 target_link_libraries(leeway_cli PRIVATE leeway_objects CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json
                       ${hdf5_libraries} ${CMAKE_DL_LIBS})
 # The functions of HDF5 1.10, which later versions have, too.

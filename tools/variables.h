@@ -10,16 +10,19 @@
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/container.h"
+#include "tools/variable_bounds.h"
 
 namespace leeway::cli {
 
 struct CompressVariables {
   h5::Address input;
   std::string output;
-  CompressOptions options;              // the bound may be missing
-  std::vector<std::string> own_bounds;  // "t=abs:0.01", "tas*=rel:1e-4"
-  std::vector<std::string> excluded;    // names, or patterns of names
-  std::vector<std::string> fills;       // as given, for all of them
+  CompressOptions options;                     // the bound may be missing
+  std::vector<std::string> own_bounds;         // "t=abs:0.01", "tas*=rel:1e-4"
+  std::vector<std::string> excluded;           // names, or patterns of names
+  std::vector<OwnBound> common;                // of a bounds file, as is the next one
+  std::vector<std::string> commonly_excluded;  // they need not be in the file
+  std::vector<std::string> fills;              // as given, for all of them
   bool force = false, json = false, quiet = false;
   void run() const;
 };
