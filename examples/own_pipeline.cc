@@ -32,7 +32,8 @@ struct Center {
   }
 };
 
-// A predictor: the value before. walk() is all the feedback order needs; it serves both directions.
+// A predictor: the value before. walk() serves both directions, and both orders: it visits values
+// before the quantizer, and its integers after it.
 struct Previous {
   static constexpr std::string_view kName = "previous";
   static constexpr std::string_view kAbout = "the value before";
@@ -55,7 +56,9 @@ int main() {
   std::vector<double> series(shape.size());
   for (size_t i = 0; i < series.size(); ++i) series[i] = 1e4 + std::sin(0.01 * double(i));
 
-  const leeway::Compressor<double, Center, Previous, leeway::Linear, leeway::Huffman, leeway::Zstd>
+  // The quantizer comes first: a preprocessor that computes may not come before a predictor of
+  // values, or data compressed again might change.
+  const leeway::Compressor<double, Center, leeway::Linear, Previous, leeway::Huffman, leeway::Zstd>
       compressor;
   const leeway::Bytes stream = compressor.compress(series.data(), shape, leeway::Bound::abs(1e-6));
   const leeway::Array decoded = compressor.decompress(stream);

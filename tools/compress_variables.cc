@@ -154,8 +154,6 @@ void report(const std::vector<Outcome>& outcomes, const Candidates& candidates, 
   }
 }
 
-View view_of(const Array& array) { return {array.data(), array.dtype(), array.shape()}; }
-
 // The range of a variable's values, read part by part.
 std::optional<ValidRange> range_of(const Task& task) {
   std::vector<std::byte> lowest_and_highest;

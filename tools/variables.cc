@@ -37,8 +37,6 @@ struct Verified {
   }
 };
 
-View view_of(const Array& array) { return {array.data(), array.dtype(), array.shape()}; }
-
 }  // namespace
 
 void DecompressVariables::run() const {
