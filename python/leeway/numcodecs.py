@@ -10,9 +10,9 @@ from numcodecs.registry import register_codec
 
 import leeway
 
-# Stands before the stream of a chunk whose values are not in the byte order of this machine: Zarr takes the decoded bytes
-# for values in the byte order of the array.
-_SWAPPED = b"swap"
+# Marks before the stream of a chunk. Its values are not in the byte order of this machine: Zarr takes the decoded bytes for
+# values in the byte order of the array. Its axes are those of the array in reverse, as they lie in memory (Fortran's order).
+_SWAPPED, _TURNED = b"swap", b"turn"
 
 
 def _is_raw(buf: Any) -> bool:
@@ -23,6 +23,12 @@ def _is_raw(buf: Any) -> bool:
         return memoryview(buf).format in ("B", "c")
     except TypeError:
         return False
+
+
+def _cut(mark: bytes, chunk: memoryview) -> tuple[bool, memoryview]:
+    """Whether the chunk begins with the mark, and what comes after it."""
+    found = bytes(chunk[:len(mark)]) == mark
+    return found, chunk[len(mark) * found:]
 
 
 class Leeway(Codec):
@@ -50,20 +56,18 @@ class Leeway(Codec):
         if _is_raw(buf):
             return leeway.compress(np.frombuffer(buf, np.uint8), lossless=True, recipe=self.recipe, threads=self.threads, brief=True)
         array = np.ma.asarray(buf) if np.ma.isMaskedArray(buf) else np.asarray(buf)
-        swapped = not array.dtype.isnative
-        if not array.flags.c_contiguous and array.flags.f_contiguous:
-            array = array.T  # Zarr will read the chunk back in the order in which it lies in memory
-        stream = leeway._compress_chunk(array, **self._options())
-        return _SWAPPED + stream if swapped else stream
+        turned = not array.flags.c_contiguous and array.flags.f_contiguous
+        stream = leeway._compress_chunk(array.T if turned else array, **self._options())
+        return _TURNED * turned + _SWAPPED * (not array.dtype.isnative) + stream
 
     def decode(self, buf: Any, out: Any = None) -> np.ndarray:
-        stream = memoryview(buf).cast("B")
-        swapped = bytes(stream[:len(_SWAPPED)]) == _SWAPPED
-        values = leeway._decompress_chunk(stream[len(_SWAPPED) * swapped:], threads=self.threads)
+        turned, stream = _cut(_TURNED, memoryview(buf).cast("B"))
+        swapped, stream = _cut(_SWAPPED, stream)
+        values = leeway._decompress_chunk(stream, threads=self.threads)
         if swapped:
             values = values.astype(values.dtype.newbyteorder())
         if out is None:
-            return values
+            return values.T if turned else values
         target = np.asarray(out)
         if not target.flags.c_contiguous and target.flags.f_contiguous:
             target = target.T
