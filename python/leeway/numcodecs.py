@@ -13,9 +13,9 @@ from numcodecs.registry import register_codec
 import leeway
 from leeway._codec import Options
 
-# Stands before the stream of a chunk whose values are not in the byte order of this machine: Zarr takes the decoded bytes
-# for values in the byte order of the array.
-_SWAPPED = b"swap"
+# Marks before the stream of a chunk. Its values are not in the byte order of this machine: Zarr takes the decoded bytes for
+# values in the byte order of the array. Its axes are those of the array in reverse, as they lie in memory (Fortran's order).
+_SWAPPED, _TURNED = b"swap", b"turn"
 
 
 def _is_raw(buf: Any) -> bool:
@@ -26,6 +26,12 @@ def _is_raw(buf: Any) -> bool:
         return memoryview(buf).format in ("B", "c")
     except TypeError:
         return False
+
+
+def _cut(mark: bytes, chunk: memoryview) -> tuple[bool, memoryview]:
+    """Whether the chunk begins with the mark, and what comes after it."""
+    found = bytes(chunk[:len(mark)]) == mark
+    return found, chunk[len(mark) * found:]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,20 +60,19 @@ class Leeway(Options, Codec):
         if _is_raw(buf):
             return leeway.compress(np.frombuffer(buf, np.uint8), lossless=True, recipe=self.recipe, threads=self.threads, brief=True)
         array = np.ma.asarray(buf) if np.ma.isMaskedArray(buf) else np.asarray(buf)
-        if not array.flags.c_contiguous and array.flags.f_contiguous:
-            array = array.T  # Zarr will read the chunk back in the order in which it lies in memory
-        stream = self.compress_chunk(array, threads=self.threads)
-        return stream if array.dtype.isnative or self.big_endian else _SWAPPED + stream
+        turned = not array.flags.c_contiguous and array.flags.f_contiguous
+        stream = self.compress_chunk(array.T if turned else array, threads=self.threads)
+        return _TURNED * turned + _SWAPPED * (not (array.dtype.isnative or self.big_endian)) + stream
 
     def decode(self, buf: Any, out: Any = None) -> np.ndarray:
         """The array of a stream, or `out`, filled with its bytes."""
-        stream = memoryview(buf).cast("B")
-        swapped = bytes(stream[:len(_SWAPPED)]) == _SWAPPED
-        values = leeway._decompress_chunk(stream[len(_SWAPPED) * swapped:], threads=self.threads)
+        turned, stream = _cut(_TURNED, memoryview(buf).cast("B"))
+        swapped, stream = _cut(_SWAPPED, stream)
+        values = leeway._decompress_chunk(stream, threads=self.threads)
         if swapped or self.big_endian:
             values = values.astype(values.dtype.newbyteorder(">" if self.big_endian else "S"))
         if out is None:
-            return values
+            return values.T if turned else values
         target = np.asarray(out)
         if not target.flags.c_contiguous and target.flags.f_contiguous:
             target = target.T

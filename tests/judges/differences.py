@@ -71,7 +71,7 @@ def pytest_runtest_makereport(item, call):
         report.outcome = "failed"
         report.longrepr = f"a difference that no longer occurs, listed in {item.config.option.differences}: {difference.why}"
     elif difference.says in str(report.longrepr):
-        report.outcome, report.wasxfail = "skipped", difference.why
+        report.outcome, report.wasxfail, report.leeway_difference = "skipped", difference.why, difference.why
 
 
 def pytest_sessionfinish(session):
@@ -86,5 +86,8 @@ def pytest_testnodedown(node):
 
 
 def pytest_terminal_summary(terminalreporter):
-    said = ", ".join(f"{number} {what}" for what, number in sorted(CALLS.items()))
-    terminalreporter.write_line(f"leeway: {said or 'was never called: this run says nothing about it'}")
+    reports = terminalreporter.stats
+    differences = [report for report in reports.get("xfailed", []) if hasattr(report, "leeway_difference")]
+    calls = ", ".join(f"{number} {what}" for what, number in sorted(CALLS.items()))
+    terminalreporter.write_line(f"leeway: {len(reports.get('passed', []))} passed, {len(differences)} documented differences; "
+                                f"{calls or 'it was never called: this run says nothing about it'}")
