@@ -9,6 +9,7 @@
 # FILTER='Golden*:Targets*' chooses among the unit tests; all of them take an hour in the emulator.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/private_apt.sh
 cpu=${1:-aarch64}
 types=${2:-some}
 case $cpu in
@@ -40,24 +41,9 @@ emulate() { "qemu-$cpu-static" -E "LD_LIBRARY_PATH=$here:$here/blas:$here/lapack
 step "compiler, emulator"
 scripts/setup.sh build "${tools[@]}"
 
-# Libraries of the other processor, from where the machine has its own packages. They lie in a folder of their own, so that
-# the machine's packages stay as they are.
-if [ ! -e "$root/complete" ]; then
-  step "libraries for $cpu"
-  apt=$build/apt
-  mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$root/usr/lib"
-  ln -sfn usr/lib "$root/lib"
-  : >"$apt/status"
-  options=(-o "APT::Architecture=$debian" -o "APT::Architectures=$debian" -o "Dir::State::status=$apt/status"
-           -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt" -o "Dir::Cache::archives=$apt/archives"
-           -o "APT::Sandbox::User=root" -o "Debug::NoLocking=true")
-  run apt-get "${options[@]}" update
-  run apt-get "${options[@]}" install -y --no-install-recommends --download-only "${libraries[@]}"
-  for package in "$apt"/archives/*.deb; do
-    dpkg-deb --fsys-tarfile "$package" | tar -x -C "$root" --keep-directory-symlink
-  done
-  touch "$root/complete"
-fi
+# Libraries of the other processor, in a folder of their own.
+[ -e "$root/complete" ] || step "libraries for $cpu"
+run debian_root "$build" "$debian" "$(. /etc/os-release && echo "$VERSION_CODENAME")" "${libraries[@]}"
 
 if [ "$cpu" = s390x ]; then
   step "golden streams read by the reference decoder"

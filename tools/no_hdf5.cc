@@ -36,6 +36,7 @@ Json examine_hdf5() {
 }
 
 void add_filter(CLI::App& verb) {
+  verb.allow_extras();
   verb.callback([] {
     throw Error(Errc::unsupported, "this build of the tool has no HDF5, nor a filter for it");
   });

@@ -38,6 +38,9 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# No symbols for debuggers in what is linked.
+set(CMAKE_EXE_LINKER_FLAGS_INIT -s)
+set(CMAKE_MODULE_LINKER_FLAGS_INIT -s)
 set(PKG_CONFIG_ARGN --static)
 set(ENV{PKG_CONFIG_LIBDIR} $folder/prefix/lib/pkgconfig:$folder/prefix/share/pkgconfig)
 END

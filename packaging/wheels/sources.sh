@@ -14,14 +14,10 @@ libraries=(libzstd/bookworm lz4/bookworm xxhash/bookworm libdeflate/bookworm hig
 rm -rf "$folder"
 mkdir -p "$folder/apt"
 folder=$(realpath "$folder")
-mirror=$(debian_mirror)
-for release in bookworm trixie; do
-  echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $release main"
-done >"$folder/apt/sources.list"
-apt=(private_apt "$folder/apt" -qq -o "Dir::Etc::sourcelist=$folder/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null)
+debian_sources deb-src bookworm trixie >"$folder/apt/sources.list"
 cd "$folder"
-"${apt[@]}" update
-"${apt[@]}" source "${libraries[@]}"
+private_apt "$folder/apt" update
+private_apt "$folder/apt" source "${libraries[@]}"
 for library in "${libraries[@]}"; do  # no version in the names of folders
   mv "${library%/*}"-[0-9]*/ "${library%/*}"
 done
