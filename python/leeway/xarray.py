@@ -186,6 +186,8 @@ class _Asked:
         self.rms = self._smallest("psnr" in limits and self.range * self.unit * 10 ** (-limits.get("psnr", 0) / 20),
                                   "l2" in limits and limits["l2"] / np.sqrt(self.values))
         self.pointwise = limits.get("pointwise")
+        if self.pointwise and stored.dtype.kind != "f":
+            raise ValueError(f"{name!r} is stored as {stored.dtype}, and a pointwise bound is for floating-point numbers; give abs or rel")
         self.options = self._options(*_cost_of_packing(name, variable.variable, stored))
         if "abs" in self.options and _leaves_nothing(stored, self.fills, self.limit / self.unit):
             warnings.warn(f"{name!r}: the bound {self.limit:g} is larger than the range of its values, nothing will be left of "

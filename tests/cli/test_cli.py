@@ -145,7 +145,7 @@ def test_a_bound_relative_to_each_value(leeway):
         leeway("decompress", "a.lwy", "-o", "b.npy", "-f")
         decoded = np.load(leeway.folder / "b.npy")
         assert (np.abs(decoded.astype("f8") - values) <= 1e-3 * np.abs(values.astype("f8"))).all()
-    assert "quantizes first" in leeway.fails(2, "compress", "a.npy", "--abs", "1", "--recipe", "transpose+lorenzo+linear", "-o", "c.lwy")
+    assert "quantize first" in leeway.fails(2, "compress", "a.npy", "--abs", "1", "--recipe", "transpose+lorenzo+linear", "-o", "c.lwy")
     assert "stands alone" in leeway.fails(2, "compress", "a.npy", "--pointwise", "1e-3", "--abs", "1", "-o", "c.lwy")
     assert "pointwise" in leeway.fails(2, "compress", "a.npy", "--abs", "1", "--recipe", "log+linear+huffman", "-o", "c.lwy")
 
