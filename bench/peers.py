@@ -175,8 +175,9 @@ def chosen(options):
     unknown = set(names) - set(others)
     if unknown:
         sys.exit(f"no such peer: {', '.join(sorted(unknown))}; there are {', '.join(others)}")
-    recipes = options.recipes or ("lossless" if options.equal == "lossless" else "default,fast,small,smallest")
-    candidates = {**compressors.leeway_peers(recipes.split(",")), **{name: others[name] for name in names}}
+    usual = "lossless" if options.equal == "lossless" else "default,fast,small,smallest"
+    recipes = [name for name in (usual if options.recipes is None else options.recipes).split(",") if name]
+    candidates = {**compressors.leeway_peers(recipes), **{name: others[name] for name in names}}
     found = {}
     for name, peer in candidates.items():
         answer = in_child(lambda: {} if peer.load() else {}, options.limit)
