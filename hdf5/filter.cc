@@ -152,6 +152,7 @@ herr_t set_local(hid_t dcpl, hid_t type, hid_t space) {
     const bool big_endian = host.Tget_order(type) == H5T_ORDER_BE;
     parameters.chunk = Chunk{dtype_of(host, type), big_endian, shape_of(host, space),
                              fill_of(host, dcpl, type, big_endian)};
+    parameters.check();
     const Words words = stored_words(parameters);
     return host.Pmodify_filter(dcpl, LEEWAY_H5Z_ID, flags, words.size(), words.data());
   });

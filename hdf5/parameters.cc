@@ -6,6 +6,7 @@
 
 #include "leeway/core/environment.h"
 #include "leeway/core/params.h"
+#include "leeway/leeway.hpp"
 #include "leeway/recipe/recipe.h"
 #include "leeway/quality/choose.h"
 
@@ -207,6 +208,13 @@ CompressOptions Parameters::options() const {
   for (const std::string& fill : fills) declare_fill(options, chunk->dtype, fill);
   if (chunk->fill) options.fill_bits.push_back(*chunk->fill);
   return options;
+}
+
+void Parameters::check() const {
+  const CompressOptions asked = options();
+  // Also where a recipe is chosen by the values.
+  max_compressed_size(chunk->dtype, chunk->shape, asked);
+  value_range(View(nullptr, chunk->dtype, Shape{0}), asked);
 }
 
 Parameters parse_words(std::span<const unsigned> words) {

@@ -40,6 +40,8 @@ struct Parameters {
 
   // How to compress a chunk, which must be known.
   CompressOptions options() const;
+  // Throws if recipe, bound or fill values are not for the type of its values.
+  void check() const;
 };
 
 // The extents of a chunk; axes in excess of what an array may have are joined.

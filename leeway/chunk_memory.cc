@@ -29,6 +29,17 @@ size_t place(size_t k, size_t size) {
   return std::min(size - 1, size_t(double(fraction >> 11) * 0x1p-53 * double(size)));
 }
 
+// Places of low rank are spread over an array by chance. Streams that have marks up to some rank
+// can be compared by those up to the lower one of both, whatever they have between.
+u64 rank_of(u64 at) {
+  u64 rank = (at + 1) * 0x9e3779b97f4a7c15u;
+  rank = (rank ^ rank >> 29) * 0xbf58476d1ce4e5b9u;
+  return rank ^ rank >> 32;
+}
+constexpr u64 kEveryRank = ~u64(0);
+// Fewer marks in common do not tell two streams apart.
+constexpr double kTellingWeight = 4;
+
 // A norm depends on how many values there are, and does not tell one kind from another.
 u64 kind_of(const View& array, const Bound& bound, bool has_norm) {
   Writer kind;
@@ -105,28 +116,31 @@ ChunkMemory& ChunkMemory::of_process() {
 
 // Of ordinary values only: special ones come back whatever happens. Where most values are special,
 // all are looked at to find the others.
-std::vector<ChunkMemory::Mark> ChunkMemory::marks_of(const View& array, const Mask& mask) {
-  const auto size = size_t(array.shape.size());
+ChunkMemory::Marks ChunkMemory::marks_of(const View& array, const Mask& mask) {
+  const u64 size = array.shape.size();
   const Contiguous values(array);
-  std::vector<Mark> marks;
+  Marks found;
   visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
-    const auto add = [&](size_t at) {
-      const T value = values.at<T>(at);
-      if (!mask.is_special(value)) marks.push_back({at, u64(bits_of(value))});
+    const auto collect = [&](u64 reach) {
+      found = {{}, reach};
+      for (u64 at = 0; at < size; ++at) {
+        if (rank_of(at) > reach) continue;
+        const T value = values.at<T>(at);
+        if (!mask.is_special(value)) found.list.push_back({at, u64(bits_of(value))});
+      }
     };
-    for (size_t k = 0; k < kMostMarks && size > kMostMarks; ++k) add(place(k, size));
-    if (marks.size() >= kMostMarks / 2) return;
-    marks.clear();
-    for (size_t at = 0; at < size; ++at) add(at);
-    if (marks.size() <= kMostMarks) return;
-    std::vector<Mark> some;
-    for (size_t k = 0; k < kMostMarks; ++k) some.push_back(marks[place(k, marks.size())]);
-    marks = std::move(some);
+    if (size > 2 * kMostMarks) collect(kEveryRank / size * (kMostMarks + kMostMarks / 4));
+    if (found.list.size() < kMostMarks / 2) collect(kEveryRank);
   });
-  std::ranges::sort(marks, {}, &Mark::at);
-  const auto is_twice = [](const Mark& a, const Mark& b) { return a.at == b.at; };
-  marks.erase(std::unique(marks.begin(), marks.end(), is_twice), marks.end());
-  return marks;
+  const auto by_rank = [](const Mark& mark) { return rank_of(mark.at); };
+  if (found.list.size() > kMostMarks) {
+    const auto last = found.list.begin() + kMostMarks - 1;
+    std::ranges::nth_element(found.list, last, {}, by_rank);
+    found.reach = by_rank(*last);
+    found.list.resize(kMostMarks);
+    std::ranges::sort(found.list, {}, &Mark::at);
+  }
+  return found;
 }
 
 void ChunkMemory::keep(Known known) {
@@ -162,23 +176,36 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, bool keeps_all
       ++counts[u64(bits_of(values.at<T>(size > kMostMarks ? place(k, size) : k)))];
     const auto weight_of = [&](const Known& known, auto&& is_counted) {
       double weight = 0;
-      for (const Mark& mark : known.marks) {
+      for (const Mark& mark : known.marks.list) {
         if (!is_counted(mark)) continue;
         const auto count = counts.find(mark.bits);
         weight += 1 / (count == counts.end() ? 1 : 1 + count->second);
       }
       return weight;
     };
+    const auto weight_up_to = [&](const Known& known, u64 reach) {
+      return weight_of(
+          known, [&](const Mark& mark) { return is_here(mark) && rank_of(mark.at) <= reach; });
+    };
+    const auto part_of = [&](const Known& known) {
+      return weight_of(known, is_here) / weight_of(known, [](const Mark&) { return true; });
+    };
+    const auto is_at_least = [&](const Known& a, const Known& b) {
+      const u64 reach = std::min(a.marks.reach, b.marks.reach);
+      const double of_a = weight_up_to(a, reach), of_b = weight_up_to(b, reach);
+      if (std::min(of_a, of_b) >= kTellingWeight) return of_a >= of_b;
+      return part_of(a) >= part_of(b);
+    };
     const Known* best = nullptr;
-    double most = 0;
-    for (const Known& known : known_) {
-      const double weight = known.kind == kind ? weight_of(known, is_here) : 0;
-      if (weight > 0 && weight >= most) best = &known, most = weight;
-    }
+    for (const Known& known : known_)
+      if (known.kind == kind && std::ranges::any_of(known.marks.list, is_here) &&
+          (!best || is_at_least(known, *best)))
+        best = &known;
     if (!best) return {};
+    const double most = weight_of(*best, is_here);
     const auto best_has_another = [&](const Mark& mark) {
-      const auto own = std::ranges::lower_bound(best->marks, mark.at, {}, &Mark::at);
-      return own != best->marks.end() && own->at == mark.at && own->bits != mark.bits;
+      const auto own = std::ranges::lower_bound(best->marks.list, mark.at, {}, &Mark::at);
+      return own != best->marks.list.end() && own->at == mark.at && own->bits != mark.bits;
     };
     const double doubtful = weight_of(*best, [](const Mark&) { return true; }) / kDoubtfulPart;
     double bound = best->bound;

@@ -37,12 +37,16 @@ class LEEWAY_EXPORT ChunkMemory {
   struct Mark {
     u64 at, bits;
   };
+  struct Marks {
+    std::vector<Mark> list;  // by their place
+    u64 reach = 0;           // places of a higher rank were left out
+  };
   struct Known {
     u64 kind;      // type, shape and bound, as one number
     u64 hash;      // of the stream
     double bound;  // in force
     Bytes stream;  // empty: forgotten
-    std::vector<Mark> marks;
+    Marks marks;
   };
   struct Trail {
     Bytes stream;  // empty: forgotten, or one of several
@@ -50,7 +54,7 @@ class LEEWAY_EXPORT ChunkMemory {
     double bound = 0;  // the largest that one of them had
   };
 
-  static std::vector<Mark> marks_of(const View& array, const Mask& mask);
+  static Marks marks_of(const View& array, const Mask& mask);
   void keep(Known known);
   Trail find(const View& array, u64 kind, bool keeps_all);
 

@@ -166,6 +166,30 @@ TEST(ChunkMemory, WhatWasKeptWithoutLossDoesNotDriftLater) {
   }
 }
 
+// A chunk of mostly fill values grows part by part. Earlier states of it have fewer ordinary
+// values, so that marks tell more of them: the last one must be found nevertheless.
+TEST(ChunkMemory, EarlierStatesAreNotTakenForTheLast) {
+  const Shape shape{10, 24, 32};
+  auto options = host_options<float>(0.01, "small");
+  options.fills = {-77.5};
+  const auto truth = make_field<float>(shape, Texture::smooth);
+  Host<float> host{shape, options, {}, {}};
+  host.encode(std::vector<float>(truth.size(), -77.5f));
+  for (size_t part = 0; part < 40; ++part) {
+    auto values = host.decode();
+    const size_t first = part * 179 % truth.size(), end = std::min(first + 90, truth.size());
+    for (size_t i = first; i < end; ++i) values[i] = truth[i] + float(part);
+    host.encode(values);
+    const auto decoded = host.decode();
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (i >= first && i < end)
+        ASSERT_LE(std::abs(decoded[i] - values[i]), 0.01) << part;
+      else
+        ASSERT_EQ(bits_of(decoded[i]), bits_of(values[i])) << part << " at " << i;
+    }
+  }
+}
+
 // Chunks that were decoded after the one that comes back, and have many values in common with it.
 TEST(ChunkMemory, AlikeChunksAreToldApart) {
   const Shape shape{32, 32};

@@ -51,13 +51,20 @@ std::vector<OwnBound> own_bounds_of(const h5::File& file, const CompressVariable
   return expanded(own, candidates);
 }
 
-// A bound that a variable's packed numbers cannot be given.
-void check_packing(const Variable& variable, const Bound& bound) {
+// A bound that a variable's stored numbers cannot be given.
+void check_bound(const Variable& variable, const Bound& bound) {
   if (variable.is_unsigned_in_disguise() && !bound.has(BoundKind::lossless))
     fail_argument("'" + variable.name() +
                   "' holds unsigned numbers as signed ones (_Unsigned): only --variable " +
                   variable.name() + "=lossless keeps them");
-  if (bound.has(BoundKind::pointwise) && variable.packing().value_or(h5::Packing{}).offset != 0)
+  if (!bound.has(BoundKind::pointwise)) return;
+  const bool is_floating = visit_dtype(
+      variable.dtype(), []<class T>(std::type_identity<T>) { return leeway::is_floating<T>; });
+  if (!is_floating)
+    fail_argument("'" + variable.name() +
+                  "' holds integers, and a pointwise bound is for floating-point numbers; give abs "
+                  "or rel");
+  if (variable.packing().value_or(h5::Packing{}).offset != 0)
     fail_argument("'" + variable.name() +
                   "' is packed with an offset (add_offset): its values are no multiples of the "
                   "stored numbers, which a pointwise bound would refer to; give abs or rel");
@@ -91,7 +98,7 @@ std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked,
       fail_argument("'" + name + "' needs a bound: --variable " + name +
                     "=abs:E, or --abs E for all");
     const Bound& bound = found == own.rend() ? asked.options.bound : found->bound;
-    check_packing(variable, bound);
+    check_bound(variable, bound);
     CompressOptions options = options_for(variable, asked.options, bound, asked.fills);
     if (found != own.rend() && !found->recipe.empty()) options.recipe = found->recipe;
     tasks.push_back({std::move(variable), bound, std::move(options)});

@@ -181,6 +181,8 @@ class _Asked:
         self.rms = self._smallest("psnr" in limits and self.range * self.unit * 10 ** (-limits.get("psnr", 0) / 20),
                                   "l2" in limits and limits["l2"] / np.sqrt(self.values))
         self.pointwise = limits.get("pointwise")
+        if self.pointwise and stored.dtype.kind != "f":
+            raise ValueError(f"{name!r} is stored as {stored.dtype}, and a pointwise bound is for floating-point numbers; give abs or rel")
         if not self.is_lossless and str(stored.attrs.get("_Unsigned", "false")).lower() == "true":
             raise ValueError(f"{name!r} holds unsigned numbers as signed ones (_Unsigned): only lossless=[{name!r}] keeps them")
         self.options = self._options(*_cost_of_packing(name, variable.variable, stored))

@@ -139,11 +139,13 @@ error = written(dict(dtype="float32"), psnr=70)
 assert 70 <= 20 * np.log10(span / np.sqrt((error ** 2).mean())) < 72
 with pytest.raises(ValueError, match="cannot be kept"):
     written(packed, psnr=100)
-with pytest.raises(ValueError, match="pointwise bound refers to what is stored"):
+with pytest.raises(ValueError, match="'p' is stored as int16"):
     written(packed, pointwise=1e-3)
+with pytest.raises(ValueError, match="pointwise bound refers to what is stored"):
+    written(packed | dict(dtype="float32"), pointwise=1e-3)
 # Values that a scale alone packs without error are bounded as they are.
 exact = np.rint(np.exp(wave(special=False)) * 100).astype("i4") * np.float64(0.5)
-ds = xr.Dataset({"p": (("z", "y", "x"), exact, {}, dict(dtype="int32", scale_factor=0.5, _FillValue=-1))})
+ds = xr.Dataset({"p": (("z", "y", "x"), exact, {}, dict(dtype="float64", scale_factor=0.5, _FillValue=-1.0))})
 ds.to_netcdf("out.nc", engine="h5netcdf", encoding=leeway.xarray.encoding(ds, pointwise=0.05))
 with xr.open_dataset("out.nc", engine="h5netcdf") as back:
     error = np.abs(back["p"].values - exact)

@@ -168,6 +168,17 @@ def test_wrong_parameters(clean, call, message):
     assert message in said
 
 
+@pytest.mark.parametrize("options, message", [("pointwise=0.1", "is for floating-point numbers"), ("abs=1, fill=0.5", "is not of type i32"),
+                                              ("abs=1, recipe='logscale+huffman'", "is for floating-point numbers")])
+def test_what_is_not_for_the_type_is_refused(clean, options, message):
+    """When the dataset is created: a filter that fails later is left out by h5py without a word."""
+    assert message in clean(f"""
+        import h5py, leeway.hdf5
+        with h5py.File("out.h5", "w") as file:
+            file.create_dataset("t", data=np.arange(1000, dtype="i4"), chunks=True, **leeway.hdf5.filter({options}))
+        """, fails=True)
+
+
 @pytest.mark.parametrize("values", ["np.zeros(100, 'c8')", "np.array([b'text'] * 100)", "np.zeros(100, bool)", "np.zeros(100, [('a', 'f4')])"])
 def test_other_types_are_refused(clean, values):
     said = clean(f"""
