@@ -175,11 +175,10 @@ TEST(ChunkMemory, EarlierStatesAreNotTakenForTheLast) {
   const auto truth = make_field<float>(shape, Texture::smooth);
   Host<float> host{shape, options, {}, {}};
   host.encode(std::vector<float>(truth.size(), -77.5f));
-  auto expected = host.decode();
   for (size_t part = 0; part < 40; ++part) {
     auto values = host.decode();
     const size_t first = part * 179 % truth.size(), end = std::min(first + 90, truth.size());
-    for (size_t i = first; i < end; ++i) expected[i] = values[i] = truth[i] + float(part);
+    for (size_t i = first; i < end; ++i) values[i] = truth[i] + float(part);
     host.encode(values);
     const auto decoded = host.decode();
     for (size_t i = 0; i < values.size(); ++i) {
@@ -188,7 +187,6 @@ TEST(ChunkMemory, EarlierStatesAreNotTakenForTheLast) {
       else
         ASSERT_EQ(bits_of(decoded[i]), bits_of(values[i])) << part << " at " << i;
     }
-    expected = decoded;
   }
 }
 

@@ -74,7 +74,7 @@ with h5py.File("out.h5", "w") as file:
 with h5py.File("out.h5") as file:
     for name in file:
         decoded, fill = file[name][...].astype("f8"), float(file[name].fillvalue)
-        error, from_fill = np.abs(decoded - field()), np.abs(decoded - fill)
+        error, from_fill = np.abs(decoded - field().astype(file[name].dtype)), np.abs(decoded - fill)
         assert np.minimum(error, from_fill).max() <= 1e-2 and (from_fill > 1e-2).any(), name
 """)
 
