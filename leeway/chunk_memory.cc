@@ -17,8 +17,9 @@ namespace {
 constexpr u64 kMostBytes = u64(64) << 20;  // of streams
 constexpr size_t kMostMarks = 1024;        // of one stream
 constexpr size_t kMostKnown = 2048;        // streams, those forgotten included
-// A chunk that came from a forgotten stream, or from several, is kept without loss. A few equal
-// values do not prove that it did: at least this part of all weights must.
+// A chunk that came from a forgotten stream, or from several, or has a bound that is measured, is
+// kept without loss. A few equal values do not prove that it did: at least this part of all weights
+// must.
 constexpr double kDoubtfulPart = 16;
 
 // Places spread evenly over an array, whichever part of it one looks at: the fractions of multiples
@@ -28,11 +29,14 @@ size_t place(size_t k, size_t size) {
   return std::min(size - 1, size_t(double(fraction >> 11) * 0x1p-53 * double(size)));
 }
 
-u64 kind_of(const View& array, const Bound& bound) {
+// A norm depends on how many values there are, and does not tell one kind from another.
+u64 kind_of(const View& array, const Bound& bound, bool has_norm) {
   Writer kind;
   kind.put(array.dtype);
   kind.put_array(array.shape.extents());
+  kind.put(u8(has_norm));
   for (const Limit& limit : bound.limits()) {
+    if (limit.kind == BoundKind::l2) continue;
     kind.put(limit.kind);
     kind.put(limit.value);
   }
@@ -69,15 +73,18 @@ bool has_recipe_of(const Header& earlier, const CompressOptions& options, DType 
 // Whether a stream of the array may keep frames of the earlier one.
 bool can_continue(const Header& earlier, const CompressOptions& options, const View& array) {
   const auto codec = make_codec(parse_recipe(earlier.recipe), array.dtype);
-  return options.bound.is_lasting() && !options.has_regions() && earlier.regions.empty() &&
+  return options.bound.is_lasting() && !(options.rms > 0) && !options.has_regions() &&
+         earlier.regions.empty() && options.bound.limits() == earlier.bound.limits() &&
          !codec->is_by_value() && chunk_of(options, array.shape, *codec) == earlier.chunk;
 }
 
-// Whether all values are multiples of a step that will be the same the next time: those stay when
-// they are quantized again, whatever is around them.
+// Whether the values have no errors, or are multiples of a step that will be the same the next
+// time: those stay when they are quantized again, whatever is around them.
 bool stays_anyway(const StreamReader& stream) {
   const Header& header = stream.header();
+  if (header.bound.has(BoundKind::lossless)) return true;
   if (!header.bound.is_lasting() || !header.recipe.starts_with(Linear::kName)) return false;
+  if (!header.regions.empty()) return false;  // the step there was a smaller one
   for (u64 ordinal = 0; ordinal < stream.chunks(); ++ordinal) {
     Bytes storage;
     const Payload kind = Payload(stream.read_begin(ordinal, 1, storage)[0]);
@@ -141,7 +148,7 @@ void ChunkMemory::keep(Known known) {
 
 // The stream with most of the weights. If another one has many marks that the best one has not,
 // the array may hold parts of both.
-ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
+ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, bool keeps_all) {
   const std::lock_guard lock(mutex_);
   if (std::ranges::find(known_, kind, &Known::kind) == known_.end()) return {};
   const Contiguous values(array);
@@ -174,13 +181,17 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
       return own != best->marks.end() && own->at == mark.at && own->bits != mark.bits;
     };
     const double doubtful = weight_of(*best, [](const Mark&) { return true; }) / kDoubtfulPart;
-    if (best->stream.empty()) return {{}, most >= doubtful};
+    double bound = best->bound;
+    for (const Known& known : known_)
+      if (known.kind == kind) bound = std::max(bound, known.bound);
+    const bool is_much = most >= doubtful;
+    if (best->stream.empty() || (keeps_all && !is_much)) return {{}, is_much, bound};
     for (const Known& known : known_)
       if (known.kind == kind && weight_of(known, [&](const Mark& mark) {
                                   return is_here(mark) && best_has_another(mark);
                                 }) >= doubtful)
-        return {{}, true};
-    return {best->stream, true};
+        return {{}, true, bound};
+    return {best->stream, true, bound};
   });
 }
 
@@ -189,9 +200,10 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
   const MemorySource source(stream);
   const StreamReader reader(source);
   const Header& header = reader.header();
-  if (header.bound.has(BoundKind::lossless) || stays_anyway(reader)) return;
-  keep({kind_of(decoded, header.bound),
+  if (stays_anyway(reader)) return;
+  keep({kind_of(decoded, header.bound, header.bound.has(BoundKind::l2)),
         hash_of(stream),
+        header.abs_bound,
         {stream.begin(), stream.end()},
         marks_of(decoded, {.params = {}, .fills = header.fills})});
 }
@@ -199,23 +211,31 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
 CompressReport ChunkMemory::compress_into(const View& array, const CompressOptions& options,
                                           std::span<u8> memory) {
   const DefaultFloatingPoint environment;
-  const auto compress_plainly = [&] { return leeway::compress_into(array, options, memory); };
-  if (options.bound.has(BoundKind::lossless)) return compress_plainly();
-  const Trail trail = find(array, kind_of(array, options.bound));
-  if (!trail.is_known) return compress_plainly();
+  if (options.bound.has(BoundKind::lossless)) return leeway::compress_into(array, options, memory);
+  const bool has_norm = options.rms > 0 || options.bound.has(BoundKind::l2);
+  const Trail trail = find(array, kind_of(array, options.bound, has_norm), has_norm);
+  if (trail.is_known && !trail.stream.empty())
+    return compress_again_into(array, options, trail.stream, memory);
   CompressOptions again = options;
-  if (trail.stream.empty()) {
-    again.keeps_all = true;
-    return leeway::compress_into(array, again, memory);
-  }
-  const MemorySource source(trail.stream);
+  if (trail.is_known) again.keeps_all = trail.bound;
+  return leeway::compress_into(array, again, memory);
+}
+
+CompressReport compress_again_into(const View& array, const CompressOptions& options,
+                                   ByteView stream, std::span<u8> memory) {
+  const DefaultFloatingPoint environment;
+  const MemorySource source(stream);
   const StreamReader earlier(source);
-  if (!has_recipe_of(earlier.header(), options, array.dtype)) return compress_plainly();
-  if (can_continue(earlier.header(), options, array)) {
+  const Header& header = earlier.header();
+  CompressOptions again = options;
+  if (options.bound.has(BoundKind::lossless) || stays_anyway(earlier) ||
+      !has_recipe_of(header, options, array.dtype))
+    return leeway::compress_into(array, options, memory);
+  if (can_continue(header, options, array)) {
     again.earlier = &earlier;
-    again.recipe = earlier.header().recipe;
+    again.recipe = header.recipe;
   } else {
-    again.keeps_all = true;
+    again.keeps_all = header.abs_bound;
   }
   return leeway::compress_into(array, again, memory);
 }

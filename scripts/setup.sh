@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build_packages=(g++ cmake ninja-build pkg-config libzstd-dev libdeflate-dev liblz4-dev libxxhash-dev libhwy-dev libcli11-dev libfmt-dev
-                nlohmann-json3-dev libgtest-dev libbenchmark-dev libhdf5-dev libnetcdf-dev gfortran ccache)
+                nlohmann-json3-dev libtomlplusplus-dev libgtest-dev libbenchmark-dev libhdf5-dev libnetcdf-dev gfortran ccache)
 test_packages=(clang libclang-rt-14-dev python3 python3-venv git hdf5-tools netcdf-bin libhdf5-openmpi-dev openmpi-bin
                libopenmpi-dev dpkg-dev file nco)
 
@@ -47,7 +47,10 @@ if [ "${1:-all}" != build ]; then
     python3 -m venv .venv-zarr2
     .venv-zarr2/bin/pip install --quiet --disable-pip-version-check numpy 'zarr<3' 'numcodecs<0.16'
   fi
-  if [ "${1:-all}" = peers ]; then
-    .venv/bin/pip install --quiet --disable-pip-version-check pysz zfpy hdf5plugin h5py matplotlib
+  if [ "${1:-all}" = peers ] && ! .venv/bin/python -c 'import eccodes, hdf5plugin, lerc, matplotlib, numcodecs_wasm_ebcc, omfiles, pcodec,
+pysz, scipy, zfpy' 2>/dev/null; then
+    echo "installing the other compressors into .venv"
+    .venv/bin/pip install --quiet --disable-pip-version-check pysz zfpy hdf5plugin numcodecs-wasm-ebcc eccodes lerc pcodec omfiles \
+      scipy matplotlib
   fi
 fi

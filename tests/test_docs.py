@@ -42,7 +42,7 @@ def test_the_pages_for_users_run(page, tmp_path):
 
 
 def test_links_lead_somewhere():
-    for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+    for document in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\((?!http)([^)#]+)\)", document.read_text()):
             assert (document.parent / target).exists(), (document.name, target)
 

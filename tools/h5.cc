@@ -39,18 +39,6 @@ void prepare() {
   if (!ready) throw Error(Errc::internal, "the HDF5 filter cannot be registered");
 }
 
-std::string first_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(8, '\0');
-  file.read(bytes.data(), 8);
-  return bytes;
-}
-
-bool is_classic(const std::string& path) {
-  const std::string bytes = first_bytes(path);
-  return bytes.starts_with("CDF") && (bytes[3] == 1 || bytes[3] == 2 || bytes[3] == 5);
-}
-
 DType dtype_of(hid_t type, const std::string& name) {
   const H5T_class_t kind = H5Tget_class(type);
   const size_t bytes = H5Tget_size(type);
@@ -236,26 +224,6 @@ std::string text_of(hid_t object, const char* name) {
   if (H5Aread(attribute, type, text.data()) < 0) return "";
   std::ranges::replace(text, '\0', ' ');
   return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
-bool is_container(const std::string& path) {
-  return first_bytes(path) == "\x89HDF\r\n\x1a\n" || is_classic(path);
-}
-
-std::optional<Address> parse_address(const std::string& text) {
-  if (std::filesystem::is_regular_file(text))
-    return is_container(text) ? std::optional(Address{text, {}}) : std::nullopt;
-  const size_t colon = text.rfind(':');
-  if (colon == text.npos) return std::nullopt;
-  Address address{text.substr(0, colon), {}};
-  if (!std::filesystem::is_regular_file(address.path) || !is_container(address.path))
-    return std::nullopt;
-  for (size_t from = colon + 1; from <= text.size();) {
-    const size_t comma = std::min(text.find(',', from), text.size());
-    if (comma > from) address.names.push_back(text.substr(from, comma - from));
-    from = comma + 1;
-  }
-  return address;
 }
 
 Variable::Variable(hid_t file, const std::string& name)
