@@ -61,8 +61,8 @@ class Leeway(Options, Codec):
             return leeway.compress(np.frombuffer(buf, np.uint8), lossless=True, recipe=self.recipe, threads=self.threads, brief=True)
         array = np.ma.asarray(buf) if np.ma.isMaskedArray(buf) else np.asarray(buf)
         turned = not array.flags.c_contiguous and array.flags.f_contiguous
-        stream = self.compress_chunk(array.T if turned else array, threads=self.threads)
-        return _TURNED * turned + _SWAPPED * (not (array.dtype.isnative or self.big_endian)) + stream
+        swapped = not array.dtype.isnative and not self.big_endian
+        return _TURNED * turned + _SWAPPED * swapped + self.compress_chunk(array.T if turned else array, threads=self.threads)
 
     def decode(self, buf: Any, out: Any = None) -> np.ndarray:
         """The array of a stream, or `out`, filled with its bytes."""
