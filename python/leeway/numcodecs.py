@@ -45,7 +45,6 @@ class Leeway(Options, Codec):
     """
 
     threads: int = 1
-    big_endian: bool = False
 
     codec_id = "leeway"
 
