@@ -23,9 +23,11 @@ class Options:
     pointwise: float | None = None
     range: float | None = None
     values: float | None = None
+    big_endian: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lossless", bool(self.lossless))
+        object.__setattr__(self, "big_endian", bool(self.big_endian))
         for name in ("abs", "rel", "psnr", "l2", "pointwise", "range", "values"):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else _arrays.number(f"{name}=", value))

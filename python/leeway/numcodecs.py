@@ -51,7 +51,6 @@ class Leeway(Options, Codec):
     """
 
     threads: int = 1
-    big_endian: bool = False
 
     codec_id = "leeway"
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Sequence
 
 import numpy as np
-from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
+from numcodecs import get_codec
+from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin, BytesBytesCodec
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.registry import register_codec
 
@@ -22,6 +23,7 @@ from leeway._codec import Options
 from leeway._selection import Selection
 
 NAME = "leeway"
+HDF5_NAME = "numcodecs.leeway"  #: as VirtualiZarr calls what numcodecs calls leeway
 
 #: Chunks of up to this many bytes, decoded, are always fetched as a whole: further requests would cost more than they save.
 WHOLE_BYTES = 4 << 20
@@ -45,7 +47,8 @@ class LeewayCodec(Options, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
 
     `region_bounds` are for arrays of one chunk only: a codec does not know which chunk it is given.
 
-    The array's fill_value is kept exactly, beside those given as fill=."""
+    The array's fill_value is kept exactly, beside those given as fill=. `big_endian` says nothing here, where the array knows its byte
+    order."""
 
     region_bounds: Any = None
 
@@ -129,7 +132,43 @@ class LeewayCodec(Options, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         return chunk_spec.prototype.nd_buffer.from_ndarray_like(values.astype(native, copy=False).reshape(shape))
 
 
+@dataclass(frozen=True)
+class HDF5ChunkCodec(Options, BytesBytesCodec):
+    """Chunks that the HDF5 filter has written, in Zarr 3 stores that refer to HDF5 files. It comes after the serializer `bytes`, as
+    VirtualiZarr puts it, and takes the same options as leeway.numcodecs.Leeway, which does the work."""
+
+    is_fixed_size = False
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> HDF5ChunkCodec:
+        """The codec that an array's metadata describe."""
+        return cls(**data.get("configuration", {}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What an array's metadata say of the codec."""
+        return {"name": HDF5_NAME, "configuration": self.configuration()}
+
+    @property
+    def codec_config(self) -> dict[str, Any]:
+        """The same for Zarr 2, which has the codec of numcodecs."""
+        return {"id": NAME, **self.configuration()}
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
+        """Not known before."""
+        raise NotImplementedError("the size depends on the values")
+
+    async def _decode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
+        values = await asyncio.to_thread(get_codec(self.codec_config).decode, chunk_bytes.to_bytes())
+        return chunk_spec.prototype.buffer.from_bytes(values.tobytes())
+
+    async def _encode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
+        native = chunk_spec.dtype.to_native_dtype().newbyteorder(">" if self.big_endian else "<")
+        values = np.frombuffer(chunk_bytes.to_bytes(), native).reshape(chunk_spec.shape)
+        return chunk_spec.prototype.buffer.from_bytes(await asyncio.to_thread(get_codec(self.codec_config).encode, values))
+
+
 register_codec(NAME, LeewayCodec)
+register_codec(HDF5_NAME, HDF5ChunkCodec)
 
 
 def _declared(values: np.ndarray, chunk_spec: Any) -> np.ndarray:
