@@ -50,7 +50,7 @@ inline constexpr size_t kAbsent = size_t(-1);
 
 // Where the first stage of a kind stands.
 template <class... S>
-consteval size_t position_of(Kind kind) {
+constexpr size_t position_of(Kind kind) {
   constexpr std::array<Kind, sizeof...(S)> kKinds{S::kKind...};
   const auto found = std::ranges::find(kKinds, kind);
   return found == kKinds.end() ? kAbsent : size_t(found - kKinds.begin());
@@ -83,7 +83,7 @@ struct JoinOf {
 
 // The first rule that stages break.
 template <class T, class... S>
-consteval Rule broken_rule() {
+constexpr Rule broken_rule() {
   Rule rule = Rule::none;
   const auto note = [&](Rule broken) { rule = rule == Rule::none ? broken : rule; };
   (note(broken_by<T, S>()), ...);

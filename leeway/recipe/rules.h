@@ -106,7 +106,7 @@ static_assert(kMostPreprocessors == 4 && kMostLossless == 4, "the texts above sa
 
 // The rule that a stage breaks by itself. Whether a predictor fits depends on its place.
 template <class T, class S>
-consteval Rule broken_by() {
+constexpr Rule broken_by() {
   if constexpr (!Stage<S>) {
     return Rule::are_stages;
   } else if constexpr (!is_stage_name(S::kName)) {
@@ -129,7 +129,7 @@ concept HasStep = requires(const Q q) {
 
 // The rule that predictor and quantizer break in this order.
 template <class T, class P, class Q>
-consteval Rule broken_by(Order order) {
+constexpr Rule broken_by(Order order) {
   constexpr Traits p = P::kTraits, q = Q::kTraits;
   if constexpr (!is_floating<T> && q.floating_only) {
     return Rule::floating_only;
@@ -151,7 +151,7 @@ consteval Rule broken_by(Order order) {
 
 // The rule that a preprocessor breaks before a predictor and a quantizer.
 template <class T, class S>
-consteval Rule broken_before(Order order, const Traits& quantizer) {
+constexpr Rule broken_before(Order order, const Traits& quantizer) {
   if (quantizer.by_value) return Rule::by_value_in_place;
   return order == Order::predict_first && !TakesSpecial<S, T> ? Rule::same_again : Rule::none;
 }
