@@ -17,7 +17,7 @@ struct Told : Untold {
   static constexpr Traits kTraits{};
 };
 struct Misspelt : Untold {
-  static constexpr Traits kTrait{};
+  [[maybe_unused]] static constexpr Traits kTrait{};
 };
 struct OfAnotherType : Untold {
   static constexpr bool kTraits = true;
