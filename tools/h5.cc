@@ -117,6 +117,8 @@ struct Pipeline {
   std::optional<hdf5::Parameters> leeway;  // if it is among the filters
   bool keeps_size = true;                  // whether what leeway returns is what HDF5 gets
   unsigned all = 0;                        // the mask of a chunk that no filter was applied to
+  size_t behind = 0;                       // bytes that a checksum puts after leeway's
+  bool is_wrapped = false;                 // whether others code what leeway has written
 
   explicit Pipeline(hid_t dataset) {
     const Handle dcpl(H5Dget_create_plist(dataset), H5Pclose);
@@ -130,7 +132,11 @@ struct Pipeline {
       const H5Z_filter_t id =
           H5Pget_filter2(dcpl, unsigned(i), &flags, &count, words, 0, nullptr, &config);
       all |= 1u << i;
-      if (leeway) continue;
+      if (leeway) {
+        if (id == H5Z_FILTER_FLETCHER32) behind = 4;
+        is_wrapped |= id != H5Z_FILTER_FLETCHER32;
+        continue;
+      }
       if (id == LEEWAY_H5Z_ID)
         leeway = hdf5::parse_words({words, std::min<size_t>(count, 64)});
       else if (id != H5Z_FILTER_SHUFFLE)
@@ -455,6 +461,7 @@ Variable File::variable(const std::string& name) const {
 Stored inspect_stored(const Variable& variable) {
   Stored stored;
   const hid_t dataset = variable.id();
+  const Pipeline pipeline(dataset);
   const Handle space(H5Dget_space(dataset), H5Sclose);
   const Handle file(H5Iget_file_id(dataset), H5Fclose);
   hsize_t count = 0, file_bytes = 0;
@@ -473,8 +480,9 @@ Stored inspect_stored(const Variable& variable) {
             "cannot read a chunk");
     stored.stream_bytes += bytes;
     ++stored.chunks;
-    if (skipped) continue;  // kept as it is
-    const Info info = inspect(stream);
+    // Kept as it is, or not to be read without these other filters.
+    if (skipped || pipeline.is_wrapped || bytes < pipeline.behind) continue;
+    const Info info = inspect(ByteView(stream).first(size_t(bytes) - pipeline.behind));
     stored.special += info.statement.special;
     stored.exact += info.statement.exact;
     stored.abs_bound = std::max(stored.abs_bound, info.header.abs_bound);
