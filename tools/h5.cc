@@ -172,7 +172,6 @@ void check_unfiltered_chunks(hid_t dataset, const std::string& name, const Box& 
       });
 }
 
-// A new scalar attribute, in the place of an old one.
 // The numbers of an attribute; nothing if it is missing or not a number.
 template <class T = double>
 std::vector<T> numbers_of(hid_t object, const char* name, hid_t memory = H5T_NATIVE_DOUBLE) {

@@ -243,6 +243,7 @@ class Copy {
   std::map<haddr_t, std::string> copied_;  // objects by their place in the original
 };
 
+// A new scalar attribute, in the place of an old one.
 Handle make_attribute(hid_t object, const std::string& name, hid_t type) {
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   if (H5Aexists(object, name.c_str()) > 0) H5Adelete(object, name.c_str());
