@@ -173,7 +173,7 @@ class _Asked:
         self.fills = _fills(stored, "_FillValue", "missing_value")
         self.own_fill = _fills(stored, "_FillValue")  #: an HDF5 dataset tells the filter itself
         self.wraps = str(stored.attrs.get("_Unsigned", "false")).lower() == "true"  #: between large values and negative ones
-        if self.wraps and set(limits) - {"abs"}:
+        if self.wraps and set(limits) - {"abs", "lossless"}:
             raise ValueError(f"{name!r} holds unsigned numbers as signed ones (_Unsigned): give abs= or lossless=, no other bound")
         self.range = 0.0
         if "rel" in limits or "psnr" in limits:
