@@ -2,6 +2,8 @@
 #include "leeway/chunk_memory.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <unordered_map>
 
 #include "leeway/core/environment.h"
@@ -21,6 +23,7 @@ constexpr size_t kMostKnown = 2048;        // streams, those forgotten included
 // kept without loss. A few equal values do not prove that it did: at least this part of all weights
 // must.
 constexpr double kDoubtfulPart = 16;
+constexpr size_t kFewValues = 4;
 
 // Places spread evenly over an array, whichever part of it one looks at: the fractions of multiples
 // of the golden ratio.
@@ -77,8 +80,10 @@ class Contiguous {
 
 // Whether the host asks for the recipe of the earlier stream. If not, the array is not one that
 // comes back: somebody copies it.
-bool has_recipe_of(const Header& earlier, const CompressOptions& options, DType dtype) {
-  return is_choice(options.recipe) || earlier.recipe == stored_recipe(options, dtype);
+bool has_recipe_of(ByteView earlier, const CompressOptions& options, DType dtype) {
+  const MemorySource source(earlier);
+  return is_choice(options.recipe) ||
+         StreamReader(source).header().recipe == stored_recipe(options, dtype);
 }
 
 // Whether a stream of the array may keep frames of the earlier one.
@@ -105,6 +110,47 @@ bool stays_anyway(const StreamReader& stream) {
     if (head.special > 0 && !header.fills.empty()) return false;
   }
   return true;
+}
+
+// Which values of an array a stream gives, bit for bit.
+std::vector<bool> given_by(ByteView stream, const View& array, unsigned threads) {
+  DecompressOptions options;
+  options.execution.threads = threads;
+  const Array decoded = decompress(stream, options);
+  const Contiguous values(array);
+  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
+    const auto given = decoded.as<T>();
+    std::vector<bool> same(given.size());
+    for (size_t i = 0; i < same.size(); ++i)
+      same[i] = bits_of(values.at<T>(i)) == bits_of(given[i]);
+    return same;
+  });
+}
+
+// The bits of these values if they are the same few, over and over: zeros, mostly. An array that
+// has nothing to do with a stream may have them where the stream gives them.
+std::optional<std::vector<u64>> few_of(const View& array, const std::vector<bool>& chosen) {
+  const Contiguous values(array);
+  std::vector<u64> seen;
+  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
+    for (size_t i = 0; i < chosen.size() && seen.size() <= kFewValues; ++i) {
+      const u64 bits = u64(bits_of(values.at<T>(i)));
+      if (chosen[i] && std::ranges::find(seen, bits) == seen.end()) seen.push_back(bits);
+    }
+    return seen.size() <= kFewValues ? std::optional(std::move(seen)) : std::nullopt;
+  });
+}
+
+// A stream of the array alone that keeps the chosen values, which are few.
+CompressReport compress_alone(const View& array, CompressOptions options,
+                              const std::vector<bool>& chosen, const std::vector<u64>& few,
+                              std::span<u8> memory) {
+  const CompressReport plain = leeway::compress_into(array, options, memory);
+  const auto given =
+      given_by(memory.first(size_t(plain.output_bytes)), array, options.execution.threads);
+  if (std::ranges::equal(chosen, given, std::less_equal{})) return plain;
+  options.fill_bits.insert(options.fill_bits.end(), few.begin(), few.end());
+  return leeway::compress_into(array, options, memory);
 }
 
 }  // namespace
@@ -241,8 +287,13 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
   if (options.bound.has(BoundKind::lossless)) return leeway::compress_into(array, options, memory);
   const bool has_norm = options.rms > 0 || options.bound.has(BoundKind::l2);
   const Trail trail = find(array, kind_of(array, options.bound, has_norm), has_norm);
-  if (trail.is_known && !trail.stream.empty())
+  if (trail.is_known && !trail.stream.empty()) {
+    const auto kept = given_by(trail.stream, array, options.execution.threads);
+    const auto few = few_of(array, kept);
+    if (few && options.bound.is_lasting() && has_recipe_of(trail.stream, options, array.dtype))
+      return compress_alone(array, options, kept, *few, memory);
     return compress_again_into(array, options, trail.stream, memory);
+  }
   CompressOptions again = options;
   if (trail.is_known) again.keeps_all = trail.bound;
   return leeway::compress_into(array, again, memory);
@@ -256,7 +307,7 @@ CompressReport compress_again_into(const View& array, const CompressOptions& opt
   const Header& header = earlier.header();
   CompressOptions again = options;
   if (options.bound.has(BoundKind::lossless) || stays_anyway(earlier) ||
-      !has_recipe_of(header, options, array.dtype))
+      !has_recipe_of(stream, options, array.dtype))
     return leeway::compress_into(array, options, memory);
   if (can_continue(header, options, array)) {
     again.earlier = &earlier;

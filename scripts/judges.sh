@@ -66,30 +66,30 @@ safeguards() { ours judge_safeguards.py ${short:+-k "special or rain or magnitud
 # Left out: what wants to be another user than root, or MPI; and what brings HDF5 down with any filter, gzip too, as it makes
 # a file that cannot be written.
 h5py() {
-  theirs -p h5py_default --differences "$judges/h5py.toml" h5py/tests --deselect h5py/tests/test_file.py::TestMPI \
+  theirs -p h5py_default --differences="$judges/h5py.toml" h5py/tests --deselect h5py/tests/test_file.py::TestMPI \
     --deselect h5py/tests/test_file.py::TestFileOpen::test_append_permissions \
     --deselect h5py/tests/test_file2.py::TestFileObj::test_exception_write \
     ${short:+-k "test_dataset or test_slicing or test_big_endian"}
 }
 
-h5netcdf() { theirs -p h5py_default --differences "$judges/h5netcdf.toml" h5netcdf/tests ${short:+-k "roundtrip_local"}; }
+h5netcdf() { theirs -p h5py_default --differences="$judges/h5netcdf.toml" h5netcdf/tests ${short:+-k "roundtrip_local"}; }
 
 # Left out: a test that fails without leeway, too.
 dask() {
-  theirs -p h5py_default -p zarr_default --differences "$judges/dask.toml" dask/array/tests/test_array_core.py \
+  theirs -p h5py_default -p zarr_default --differences="$judges/dask.toml" dask/array/tests/test_array_core.py \
     -k "(zarr or hdf5 or h5py) and not risky_shards"
 }
 
 xarray() {
   judge "$environment/sources/xarray-$(version_of xarray)" -o addopts= -p xarray_encoding -p zarr_default \
-    --differences "$judges/xarray.toml" xarray/tests/test_backends.py xarray/tests/test_backends_datatree.py \
+    --differences="$judges/xarray.toml" xarray/tests/test_backends.py xarray/tests/test_backends_datatree.py \
     xarray/tests/test_distributed.py \
     -k "${short:+(TestH5NetCDFData or TestZarrDirectoryStore) and not vectorized and }(H5NetCDF or h5netcdf or Zarr or zarr)"
 }
 
 # Left out: documentation, and what compares with other versions of Zarr.
 zarr() {
-  judge "$environment/sources/zarr-$(version_of zarr)" -p zarr_default --differences "$judges/zarr.toml" tests \
+  judge "$environment/sources/zarr-$(version_of zarr)" -p zarr_default --differences="$judges/zarr.toml" tests \
     --ignore tests/benchmarks --ignore tests/test_docs.py --ignore tests/test_examples.py --ignore tests/test_regression \
     ${short:+--hypothesis-seed 0 -k "test_indexing.py or (test_sharding and memory) or test_v2 or (test_array and local)"}
 }
