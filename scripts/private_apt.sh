@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by scripts that need Debian packages which the machine itself shall not have. What it has stays as it is.
 #
 #   private_apt FOLDER ARGUMENT ...   apt-get that keeps its lists, cache and state in FOLDER

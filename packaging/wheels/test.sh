@@ -69,4 +69,4 @@ step "the same bytes from every wheel, and from a build for this machine"
 for digests in "$build"/roots/*/digests; do
   diff -q "$build/digests" "$digests"
 done
-echo "$(wc -l <"$build/digests") streams are the same in $(ls -d "$build"/roots/*/digests | wc -l) roots and here"
+echo "$(wc -l <"$build/digests") streams are the same in $(compgen -G "$build/roots/*/digests" | wc -l) roots and here"

@@ -24,7 +24,7 @@ grep -o 'leeway needs pkg-config.*' /tmp/said
 [ ! -e /tmp/traps/called ] || { cat /tmp/traps/called; exit 1; }
 
 modules=(pytest h5py netCDF4 h5netcdf xarray)
-ls wheels | grep -q ^zarr- && modules+=(zarr)
+compgen -G "wheels/zarr-*" >/dev/null && modules+=(zarr)
 pip install "${quiet[@]}" "${modules[@]}"
 read -ra tests <<<"${LEEWAY_TESTS:-tests/python/test_wheel.py tests/python/test_leeway.py}"
 python -m pytest -q -rs -p no:cacheprovider "${tests[@]}"
