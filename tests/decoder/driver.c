@@ -88,6 +88,8 @@ static int compare(int count, char** paths) {
     snprintf(raw_path, sizeof raw_path, "%.*s.raw", (int)strlen(paths[i]) - 4, paths[i]);
     raw = read_file(raw_path, &raw_size);
     if (status == LWY_OK) status = lwy_decode(&stream, values, (size_t)stream.info.bytes);
+    if (status == LWY_OK) /* raw files have the byte order of streams */
+      lwyi_swap_if_big_endian(values, stream.info.value_bytes, (size_t)stream.info.values);
     if (status == LWY_UNSUPPORTED)
       printf("%s unsupported: %s\n", paths[i], lwy_message(&stream));
     else if (status != LWY_OK)
