@@ -137,7 +137,7 @@ typedef struct lwy_allocator {
 typedef struct lwy_stream {
   lwy_info info;
   /* Not for the caller: */
-  int status;
+  int status, is_open;
   char message[256];
   lwy_allocator allocator;
   const uint8_t* bytes;
@@ -3349,10 +3349,22 @@ static int lwyi_place_level(lwy_stream* s, uint64_t ordinal, unsigned level,
  * ================================================================================================
  */
 
+/* Of the first chunk. */
+static int lwyi_count_levels(lwy_stream* s) {
+  lwyi_frame frame;
+  lwyi_reader in;
+  if (s->info.chunks == 0) return 0;
+  if (s->info.is_brief)
+    lwyi_get_frame(s, 0, &frame);
+  else if (!lwyi_is_frame(s, s->offsets[0], s->tail, &frame))
+    return 0;
+  in = lwyi_read(frame.payload, frame.payload_bytes);
+  return lwyi_get_byte(&in) == LWYI_LEVELS ? (int)lwyi_skip_level_table(&in) : 0;
+}
+
 LWY_API int lwy_open(lwy_stream* s, const void* bytes, size_t size,
                      const lwy_allocator* allocator) {
   static const uint8_t brief[4] = {0x89, 'L', 'W', 'b'};
-  lwyi_frame frame;
   memset(s, 0, sizeof *s);
   if (allocator) s->allocator = *allocator;
 #ifndef LEEWAY_DECODE_NO_MALLOC
@@ -3362,31 +3374,25 @@ LWY_API int lwy_open(lwy_stream* s, const void* bytes, size_t size,
     lwyi_fail(s, LWY_INVALID_ARGUMENT, "no bytes, or no allocator");
     return s->status;
   }
-  s->bytes = (const uint8_t*)bytes;
+  s->bytes = bytes ? (const uint8_t*)bytes : brief;
   s->size = size;
-  if (!(size >= 4 && memcmp(bytes, brief, 4) == 0 ? lwyi_open_brief(s) : lwyi_open_standard(s)))
-    return s->status;
-  if (s->info.chunks > 0 &&
-      (s->info.is_brief || lwyi_is_frame(s, s->offsets[0], s->tail, &frame)) &&
-      lwyi_get_frame(s, 0, &frame)) {
-    lwyi_reader in = lwyi_read(frame.payload, frame.payload_bytes);
-    if (lwyi_get_byte(&in) == LWYI_LEVELS) s->info.levels = (int)lwyi_skip_level_table(&in);
-  }
+  s->is_open =
+      size >= 4 && memcmp(bytes, brief, 4) == 0 ? lwyi_open_brief(s) : lwyi_open_standard(s);
+  if (s->is_open) s->info.levels = lwyi_count_levels(s);
   return s->status;
 }
 
 LWY_API void lwy_close(lwy_stream* s) {
   if (s->offsets) s->allocator.release(s->allocator.host, s->offsets);
   s->offsets = NULL;
-  s->bytes = NULL;
+  s->is_open = 0;
 }
 
 /* A call may fail without harm to those that follow. */
 static int lwyi_begin(lwy_stream* s) {
   s->status = LWY_OK;
   s->message[0] = 0;
-  if (!s->bytes || (!s->info.is_brief && !s->offsets))
-    return lwyi_fail(s, LWY_INVALID_ARGUMENT, "the stream is not open");
+  if (!s->is_open) return lwyi_fail(s, LWY_INVALID_ARGUMENT, "the stream is not open");
   return 1;
 }
 static int lwyi_has_room(lwy_stream* s, uint64_t values, const void* memory, size_t bytes) {
@@ -3429,9 +3435,9 @@ LWY_API int lwy_decode(lwy_stream* s, void* values, size_t bytes) {
 LWY_API int lwy_level_shape(const lwy_stream* s, unsigned level, uint64_t* shape) {
   const lwy_info* info = &s->info;
   int k;
+  if (!s->is_open) return LWY_INVALID_ARGUMENT;
   if (level > LWYI_HIGHEST_LEVEL) level = LWYI_HIGHEST_LEVEL;
   for (k = 0; k < info->rank; ++k) {
-    if (info->chunk[k] == 0) return LWY_INVALID_ARGUMENT;
     shape[k] = info->shape[k] / info->chunk[k] * lwyi_coarse(info->chunk[k], level) +
                lwyi_coarse(info->shape[k] % info->chunk[k], level);
   }

@@ -198,6 +198,11 @@ static int use(const uint8_t* bytes, size_t size, const lwy_allocator* allocator
   int status, k;
   lwy_open(&stream, bytes, size, allocator);
   status = check(&stream, stream.status);
+  if (status != LWY_OK &&
+      (lwy_level_shape(&stream, 1, shape) != LWY_INVALID_ARGUMENT ||
+       lwy_decode(&stream, shape, sizeof shape) != LWY_INVALID_ARGUMENT ||
+       lwy_decode_level(&stream, 1, shape, sizeof shape) != LWY_INVALID_ARGUMENT))
+    die("a stream that is not open is read", "");
   if (status == LWY_OK && stream.info.bytes <= (uint64_t)1 << 22) {
     void* values = values_for(stream.info.bytes);
     status = check(&stream, lwy_decode(&stream, values, (size_t)stream.info.bytes));
