@@ -16,7 +16,7 @@
  * updated streams, boxes, previews. Every checksum is checked, every length before it is used; no
  * input makes it crash, and what it decodes is bit for bit what the library decodes. Of the stages
  * it knows those of the presets (fast, balanced, small, smallest, lossless) and of cuszp2-outlier,
- * cuszp2-plain, ceresz, sz3-interp, sz3-truncation and plain, in any order that makes sense:
+ * cuszp2-plain, ceresz, sz3-interp, sz3-truncation and plain:
  *
  *   preprocessor   log (bounds relative to each value)
  *   predictor      lorenzo and blocks behind the quantizer, pyramid and interp before it
@@ -33,11 +33,12 @@
  * allocator gave: threads may each have a stream of their own over the same bytes.
  *
  * Before the include may be defined:
- *   LEEWAY_DECODE_USE_ZSTD   take libzstd for zstd frames, which is faster, instead of the decoder
- * in here LEEWAY_DECODE_NO_MALLOC  no malloc and free: lwy_open needs an allocator
+ *
+ *   LEEWAY_DECODE_USE_ZSTD   libzstd reads zstd frames, faster than what is in here
+ *   LEEWAY_DECODE_NO_MALLOC  no malloc and free: lwy_open needs an allocator
  *   LEEWAY_DECODE_FILE       the name of this file, if it is another one: it includes itself
- *   LWY_API                  what stands before every public function: static, an export attribute,
- * ... */
+ *   LWY_API                  what stands before public functions: static, an attribute, ...
+ */
 #ifndef LEEWAY_DECODE_H
 #define LEEWAY_DECODE_H
 
@@ -108,8 +109,8 @@ typedef struct lwy_info {
   uint64_t bytes;       /* of the array */
   uint32_t value_bytes; /* of a value */
   int is_brief;         /* whether the stream has the brief form */
-  int levels; /* previews up to this level read only a part of the stream (judged by its first
-                 chunk) */
+  int levels;           /* previews up to this one read a part of the stream only, if all chunks are
+                           like the first */
 
   int bounds; /* how many of these were asked for, all of them to hold; the first eight are here */
   lwy_bound bound[8];
@@ -136,15 +137,15 @@ typedef struct lwy_allocator {
 typedef struct lwy_stream {
   lwy_info info;
   /* Not for the caller: */
-  int status;
+  int status, is_open;
   char message[256];
   lwy_allocator allocator;
   const uint8_t* bytes;
   size_t size;
   uint64_t* offsets; /* of the chunks' frames */
   uint64_t tail;     /* where the tail begins */
-  size_t
-      brief_payload; /* of a brief stream: where its payload begins, its bound, its decoded hash */
+  /* Of a brief stream: where its payload begins, its bound, the hash of its values. */
+  size_t brief_payload;
   double brief_bound;
   uint64_t brief_hash;
 } lwy_stream;
@@ -156,7 +157,7 @@ LWY_API int lwy_open(lwy_stream* stream, const void* bytes, size_t size,
 LWY_API void lwy_close(lwy_stream* stream);
 
 /* The functions below put values one behind the other, row-major, in the byte order of the host,
- * into memory of the caller that is aligned for the type; bytes says how much there is. */
+ * into memory of the caller; bytes says how much there is. */
 
 /* The whole array: info.bytes. */
 LWY_API int lwy_decode(lwy_stream* stream, void* values, size_t bytes);
@@ -174,6 +175,9 @@ LWY_API int lwy_decode_level(lwy_stream* stream, unsigned level, void* values, s
 
 /* What the last call that failed had to say. */
 LWY_API const char* lwy_message(const lwy_stream* stream);
+
+/* sizeof(lwy_stream), for other languages: it begins with the lwy_info. */
+LWY_API size_t lwy_stream_size(void);
 
 LWY_API const char* lwy_dtype_name(int dtype);      /* "f32"; "" if there is no such type */
 LWY_API const char* lwy_bound_name(int bound_kind); /* "abs"; "" if there is no such bound */
@@ -201,7 +205,7 @@ LWY_API const char* lwy_bound_name(int bound_kind); /* "abs"; "" if there is no 
 #endif
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0
 #error \
-    "leeway_decode.h needs float and double without extra digits: with GCC on i386, -msse2 -mfpmath=sse"
+    "leeway_decode.h needs float and double without extra digits: with GCC on i386 -msse2 -mfpmath=sse, on s390x -std=gnu99"
 #endif
 
 #if defined(__clang__)
@@ -3345,10 +3349,22 @@ static int lwyi_place_level(lwy_stream* s, uint64_t ordinal, unsigned level,
  * ================================================================================================
  */
 
+/* Of the first chunk. */
+static int lwyi_count_levels(lwy_stream* s) {
+  lwyi_frame frame;
+  lwyi_reader in;
+  if (s->info.chunks == 0) return 0;
+  if (s->info.is_brief)
+    lwyi_get_frame(s, 0, &frame);
+  else if (!lwyi_is_frame(s, s->offsets[0], s->tail, &frame))
+    return 0;
+  in = lwyi_read(frame.payload, frame.payload_bytes);
+  return lwyi_get_byte(&in) == LWYI_LEVELS ? (int)lwyi_skip_level_table(&in) : 0;
+}
+
 LWY_API int lwy_open(lwy_stream* s, const void* bytes, size_t size,
                      const lwy_allocator* allocator) {
   static const uint8_t brief[4] = {0x89, 'L', 'W', 'b'};
-  lwyi_frame frame;
   memset(s, 0, sizeof *s);
   if (allocator) s->allocator = *allocator;
 #ifndef LEEWAY_DECODE_NO_MALLOC
@@ -3358,31 +3374,25 @@ LWY_API int lwy_open(lwy_stream* s, const void* bytes, size_t size,
     lwyi_fail(s, LWY_INVALID_ARGUMENT, "no bytes, or no allocator");
     return s->status;
   }
-  s->bytes = (const uint8_t*)bytes;
+  s->bytes = bytes ? (const uint8_t*)bytes : brief;
   s->size = size;
-  if (!(size >= 4 && memcmp(bytes, brief, 4) == 0 ? lwyi_open_brief(s) : lwyi_open_standard(s)))
-    return s->status;
-  if (s->info.chunks > 0 &&
-      (s->info.is_brief || lwyi_is_frame(s, s->offsets[0], s->tail, &frame)) &&
-      lwyi_get_frame(s, 0, &frame)) {
-    lwyi_reader in = lwyi_read(frame.payload, frame.payload_bytes);
-    if (lwyi_get_byte(&in) == LWYI_LEVELS) s->info.levels = (int)lwyi_skip_level_table(&in);
-  }
+  s->is_open =
+      size >= 4 && memcmp(bytes, brief, 4) == 0 ? lwyi_open_brief(s) : lwyi_open_standard(s);
+  if (s->is_open) s->info.levels = lwyi_count_levels(s);
   return s->status;
 }
 
 LWY_API void lwy_close(lwy_stream* s) {
   if (s->offsets) s->allocator.release(s->allocator.host, s->offsets);
   s->offsets = NULL;
-  s->bytes = NULL;
+  s->is_open = 0;
 }
 
 /* A call may fail without harm to those that follow. */
 static int lwyi_begin(lwy_stream* s) {
   s->status = LWY_OK;
   s->message[0] = 0;
-  if (!s->bytes || (!s->info.is_brief && !s->offsets))
-    return lwyi_fail(s, LWY_INVALID_ARGUMENT, "the stream is not open");
+  if (!s->is_open) return lwyi_fail(s, LWY_INVALID_ARGUMENT, "the stream is not open");
   return 1;
 }
 static int lwyi_has_room(lwy_stream* s, uint64_t values, const void* memory, size_t bytes) {
@@ -3425,9 +3435,9 @@ LWY_API int lwy_decode(lwy_stream* s, void* values, size_t bytes) {
 LWY_API int lwy_level_shape(const lwy_stream* s, unsigned level, uint64_t* shape) {
   const lwy_info* info = &s->info;
   int k;
+  if (!s->is_open) return LWY_INVALID_ARGUMENT;
   if (level > LWYI_HIGHEST_LEVEL) level = LWYI_HIGHEST_LEVEL;
   for (k = 0; k < info->rank; ++k) {
-    if (info->chunk[k] == 0) return LWY_INVALID_ARGUMENT;
     shape[k] = info->shape[k] / info->chunk[k] * lwyi_coarse(info->chunk[k], level) +
                lwyi_coarse(info->shape[k] % info->chunk[k], level);
   }
@@ -3451,6 +3461,8 @@ LWY_API int lwy_decode_level(lwy_stream* s, unsigned level, void* values, size_t
 }
 
 LWY_API const char* lwy_message(const lwy_stream* s) { return s->message; }
+
+LWY_API size_t lwy_stream_size(void) { return sizeof(lwy_stream); }
 
 LWY_API const char* lwy_dtype_name(int dtype) {
   return dtype >= LWY_F32 && dtype <= LWY_U64 ? lwyi_dtypes[dtype] : "";

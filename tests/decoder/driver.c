@@ -88,6 +88,8 @@ static int compare(int count, char** paths) {
     snprintf(raw_path, sizeof raw_path, "%.*s.raw", (int)strlen(paths[i]) - 4, paths[i]);
     raw = read_file(raw_path, &raw_size);
     if (status == LWY_OK) status = lwy_decode(&stream, values, (size_t)stream.info.bytes);
+    if (status == LWY_OK) /* raw files have the byte order of streams */
+      lwyi_swap_if_big_endian(values, stream.info.value_bytes, (size_t)stream.info.values);
     if (status == LWY_UNSUPPORTED)
       printf("%s unsupported: %s\n", paths[i], lwy_message(&stream));
     else if (status != LWY_OK)
@@ -196,6 +198,11 @@ static int use(const uint8_t* bytes, size_t size, const lwy_allocator* allocator
   int status, k;
   lwy_open(&stream, bytes, size, allocator);
   status = check(&stream, stream.status);
+  if (status != LWY_OK &&
+      (lwy_level_shape(&stream, 1, shape) != LWY_INVALID_ARGUMENT ||
+       lwy_decode(&stream, shape, sizeof shape) != LWY_INVALID_ARGUMENT ||
+       lwy_decode_level(&stream, 1, shape, sizeof shape) != LWY_INVALID_ARGUMENT))
+    die("a stream that is not open is read", "");
   if (status == LWY_OK && stream.info.bytes <= (uint64_t)1 << 22) {
     void* values = values_for(stream.info.bytes);
     status = check(&stream, lwy_decode(&stream, values, (size_t)stream.info.bytes));

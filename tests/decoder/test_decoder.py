@@ -316,8 +316,8 @@ def test_parameters_are_those_of_the_library(leeway):
     assert not known
 
 
-@pytest.mark.parametrize("language", [["clang", "-x", "c", "-std=c99"], ["clang++", "-x", "c++", "-std=c++11"], ["c++", "-x", "c++", "-std=c++20"]],
-                         ids=lambda words: words[0] + words[-1])
+@pytest.mark.parametrize("language", [["clang", "-x", "c", "-std=c99"], ["clang++", "-x", "c++", "-std=c++11"], ["c++", "-x", "c++", "-std=c++20"],
+                                      ["cc", "-std=c99", "-DLEEWAY_DECODE_NO_MALLOC"]], ids=lambda words: words[0] + words[-1])
 def test_no_warnings(language):
     command = [*language, *STRICT, "-fsyntax-only", ROOT / "tests/decoder/driver.c"]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -2,6 +2,7 @@
 """The viewer of decoder/web in a real browser: it shows the values that the library decodes."""
 import functools
 import http.server
+import json
 import pathlib
 import re
 import shutil
@@ -236,6 +237,25 @@ def test_files_samples_and_drops(browser, web, leeway, tmp_path):
     }}""")
     browser.wait("document.documentElement.dataset.state === 'done' && document.title.startsWith('dropped')")
     assert facts(browser)["XXH3 of the values"] == xxhash.xxh3_64_hexdigest((GOLDEN / "v1_24_f32_9x10x11.raw").read_bytes())
+    assert not browser.complaints
+
+
+def test_the_lines_of_the_documentation(browser, web, leeway):
+    """decoder/web/leeway.js in a page of one's own."""
+    folder, address = web
+    code = re.search(r"((?:    .*\n)+)", re.search(r"its functions for other pages:\n\n(.*?)\nErrors", (ROOT / "docs/DECODER.md").read_text(), re.S).group(1)).group(1)
+    stream = make(leeway, "field", field("f32", (50, 60, 70)), "f32", "--preset", "small", "--abs", "0.05")
+    shutil.copy(stream, folder / "field.lwy")
+    (folder / "own.html").write_text("<!DOCTYPE html><html data-state='done'><link rel='icon' href='data:,'><script src='leeway.js'></script>")
+    browser.open(f"{address}/own.html")
+    answer = browser.run(f"(async () => {{ {code} return [values.constructor.name, Array.from(part), shape, Array.from(coarse)].map(x => JSON.stringify(x)); }})()")
+    kind, part, shape, coarse = map(json.loads, answer)
+    whole = np.frombuffer(stream.with_suffix(".raw").read_bytes(), "f4").reshape(50, 60, 70)
+    as_numbers = lambda values: np.array([np.nan if x is None else x for x in values], "f4")  # JSON has neither NaN nor infinity
+    finite = lambda values: np.where(np.isfinite(values), values, np.nan).ravel()
+    assert kind == "Float32Array" and shape == [13, 15, 18]
+    np.testing.assert_array_equal(as_numbers(part), finite(whole[10]))
+    np.testing.assert_array_equal(as_numbers(coarse), finite(whole[::4, ::4, ::4]))
     assert not browser.complaints
 
 
