@@ -27,6 +27,7 @@ module leeway
     real(real64) :: max_error = 0               ! reached
     integer(int64) :: special = 0               ! NaN, infinities and fill values
     character(len=256) :: recipe = ""
+    logical :: brief = .false.                  ! the short form of a stream
   end type
 
   type :: leeway_codec
@@ -36,7 +37,9 @@ module leeway
     procedure :: set_bound
     procedure :: clear_bounds
     procedure :: set_recipe
-    procedure :: add_fill
+    procedure, private :: add_fill_real, add_fill_integer
+    generic :: add_fill => add_fill_real, add_fill_integer
+    procedure :: set_brief
     procedure :: set_threads
     procedure :: compress
     procedure :: decompress
@@ -52,7 +55,7 @@ module leeway
     real(c_double) :: abs_bound, max_error
     integer(c_int64_t) :: special, exact, decoded_hash
     character(kind=c_char) :: recipe(256)
-    integer(c_int64_t) :: reserved(8)
+    integer(c_int64_t) :: brief, reserved(7)
   end type
 
   interface
@@ -99,6 +102,16 @@ module leeway
       import :: c_ptr, c_double
       type(c_ptr), value :: context
       real(c_double), value :: amount
+    end subroutine
+    subroutine c_add_fill_bits(context, bits) bind(c, name="leeway_add_fill_bits")
+      import :: c_ptr, c_int64_t
+      type(c_ptr), value :: context
+      integer(c_int64_t), value :: bits
+    end subroutine
+    subroutine c_set_brief(context, brief) bind(c, name="leeway_set_brief")
+      import :: c_ptr, c_int
+      type(c_ptr), value :: context
+      integer(c_int), value :: brief
     end subroutine
     subroutine c_set_threads(context, threads) bind(c, name="leeway_set_threads")
       import :: c_ptr, c_int
@@ -150,7 +163,7 @@ contains
     text = from_c(c_version())
   end function
 
-  ! kind: "abs", "rel", "psnr", "l2" or "lossless" (amount ignored). Bounds add up: all must hold.
+  ! kind: "abs", "rel", "psnr", "l2" or "lossless" (amount ignored). Bounds can be combined: all must hold.
   ! "ratio" and "rate" (bits a value) ask for a size, as near as the others allow.
   subroutine set_bound(self, kind, amount, stat)
     class(leeway_codec), intent(inout) :: self
@@ -177,11 +190,27 @@ contains
   end subroutine
 
   ! Declares a value that stands for "nothing here".
-  subroutine add_fill(self, amount)
+  subroutine add_fill_real(self, amount)
     class(leeway_codec), intent(inout) :: self
     real(real64), intent(in) :: amount
     call ensure(self)
     call c_add_fill(self%context, amount)
+  end subroutine
+
+  ! The same for arrays of integers: not every one is a real number.
+  subroutine add_fill_integer(self, amount)
+    class(leeway_codec), intent(inout) :: self
+    integer(int64), intent(in) :: amount
+    call ensure(self)
+    call c_add_fill_bits(self%context, amount)
+  end subroutine
+
+  ! Whether arrays that fit into one chunk get the brief form of a stream, some 250 bytes smaller.
+  subroutine set_brief(self, brief)
+    class(leeway_codec), intent(inout) :: self
+    logical, intent(in) :: brief
+    call ensure(self)
+    call c_set_brief(self%context, merge(1_c_int, 0_c_int, brief))
   end subroutine
 
   subroutine set_threads(self, threads)
@@ -254,6 +283,7 @@ contains
       info%abs_bound = found%abs_bound
       info%max_error = found%max_error
       info%special = found%special
+      info%brief = found%brief /= 0
       do i = 1, 256
         if (found%recipe(i) == c_null_char) exit
         info%recipe(i:i) = found%recipe(i)

@@ -2,6 +2,8 @@
 #include "leeway/chunk_memory.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <unordered_map>
 
 #include "leeway/core/environment.h"
@@ -17,9 +19,11 @@ namespace {
 constexpr u64 kMostBytes = u64(64) << 20;  // of streams
 constexpr size_t kMostMarks = 1024;        // of one stream
 constexpr size_t kMostKnown = 2048;        // streams, those forgotten included
-// A chunk that came from a forgotten stream, or from several, is kept without loss. A few equal
-// values do not prove that it did: at least this part of all weights must.
+// A chunk that came from a forgotten stream, or from several, or has a bound that is measured, is
+// kept without loss. A few equal values do not prove that it did: at least this part of all weights
+// must.
 constexpr double kDoubtfulPart = 16;
+constexpr size_t kFewValues = 4;
 
 // Places spread evenly over an array, whichever part of it one looks at: the fractions of multiples
 // of the golden ratio.
@@ -28,11 +32,25 @@ size_t place(size_t k, size_t size) {
   return std::min(size - 1, size_t(double(fraction >> 11) * 0x1p-53 * double(size)));
 }
 
-u64 kind_of(const View& array, const Bound& bound) {
+// Places of low rank are spread over an array by chance. Streams that have marks up to some rank
+// can be compared by those up to the lower one of both, whatever they have between.
+u64 rank_of(u64 at) {
+  u64 rank = (at + 1) * 0x9e3779b97f4a7c15u;
+  rank = (rank ^ rank >> 29) * 0xbf58476d1ce4e5b9u;
+  return rank ^ rank >> 32;
+}
+constexpr u64 kEveryRank = ~u64(0);
+// Fewer marks in common do not tell two streams apart.
+constexpr double kTellingWeight = 4;
+
+// A norm depends on how many values there are, and does not tell one kind from another.
+u64 kind_of(const View& array, const Bound& bound, bool has_norm) {
   Writer kind;
   kind.put(array.dtype);
   kind.put_array(array.shape.extents());
+  kind.put(u8(has_norm));
   for (const Limit& limit : bound.limits()) {
+    if (limit.kind == BoundKind::l2) continue;
     kind.put(limit.kind);
     kind.put(limit.value);
   }
@@ -62,22 +80,27 @@ class Contiguous {
 
 // Whether the host asks for the recipe of the earlier stream. If not, the array is not one that
 // comes back: somebody copies it.
-bool has_recipe_of(const Header& earlier, const CompressOptions& options, DType dtype) {
-  return is_choice(options.recipe) || earlier.recipe == stored_recipe(options, dtype);
+bool has_recipe_of(ByteView earlier, const CompressOptions& options, DType dtype) {
+  const MemorySource source(earlier);
+  return is_choice(options.recipe) ||
+         StreamReader(source).header().recipe == stored_recipe(options, dtype);
 }
 
 // Whether a stream of the array may keep frames of the earlier one.
 bool can_continue(const Header& earlier, const CompressOptions& options, const View& array) {
   const auto codec = make_codec(parse_recipe(earlier.recipe), array.dtype);
-  return options.bound.is_lasting() && !options.has_regions() && earlier.regions.empty() &&
+  return options.bound.is_lasting() && !(options.rms > 0) && !options.has_regions() &&
+         earlier.regions.empty() && options.bound.limits() == earlier.bound.limits() &&
          !codec->is_by_value() && chunk_of(options, array.shape, *codec) == earlier.chunk;
 }
 
-// Whether all values are multiples of a step that will be the same the next time: those stay when
-// they are quantized again, whatever is around them.
+// Whether the values have no errors, or are multiples of a step that will be the same the next
+// time: those stay when they are quantized again, whatever is around them.
 bool stays_anyway(const StreamReader& stream) {
   const Header& header = stream.header();
+  if (header.bound.has(BoundKind::lossless)) return true;
   if (!header.bound.is_lasting() || !header.recipe.starts_with(Linear::kName)) return false;
+  if (!header.regions.empty()) return false;  // the step there was a smaller one
   for (u64 ordinal = 0; ordinal < stream.chunks(); ++ordinal) {
     Bytes storage;
     const Payload kind = Payload(stream.read_begin(ordinal, 1, storage)[0]);
@@ -89,6 +112,47 @@ bool stays_anyway(const StreamReader& stream) {
   return true;
 }
 
+// Which values of an array a stream gives, bit for bit.
+std::vector<bool> given_by(ByteView stream, const View& array, unsigned threads) {
+  DecompressOptions options;
+  options.execution.threads = threads;
+  const Array decoded = decompress(stream, options);
+  const Contiguous values(array);
+  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
+    const auto given = decoded.as<T>();
+    std::vector<bool> same(given.size());
+    for (size_t i = 0; i < same.size(); ++i)
+      same[i] = bits_of(values.at<T>(i)) == bits_of(given[i]);
+    return same;
+  });
+}
+
+// The bits of these values if they are the same few, over and over: zeros, mostly. An array that
+// has nothing to do with a stream may have them where the stream gives them.
+std::optional<std::vector<u64>> few_of(const View& array, const std::vector<bool>& chosen) {
+  const Contiguous values(array);
+  std::vector<u64> seen;
+  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
+    for (size_t i = 0; i < chosen.size() && seen.size() <= kFewValues; ++i) {
+      const u64 bits = u64(bits_of(values.at<T>(i)));
+      if (chosen[i] && std::ranges::find(seen, bits) == seen.end()) seen.push_back(bits);
+    }
+    return seen.size() <= kFewValues ? std::optional(std::move(seen)) : std::nullopt;
+  });
+}
+
+// A stream of the array alone that keeps the chosen values, which are few.
+CompressReport compress_alone(const View& array, CompressOptions options,
+                              const std::vector<bool>& chosen, const std::vector<u64>& few,
+                              std::span<u8> memory) {
+  const CompressReport plain = leeway::compress_into(array, options, memory);
+  const auto given =
+      given_by(memory.first(size_t(plain.output_bytes)), array, options.execution.threads);
+  if (std::ranges::equal(chosen, given, std::less_equal{})) return plain;
+  options.fill_bits.insert(options.fill_bits.end(), few.begin(), few.end());
+  return leeway::compress_into(array, options, memory);
+}
+
 }  // namespace
 
 ChunkMemory& ChunkMemory::of_process() {
@@ -98,28 +162,31 @@ ChunkMemory& ChunkMemory::of_process() {
 
 // Of ordinary values only: special ones come back whatever happens. Where most values are special,
 // all are looked at to find the others.
-std::vector<ChunkMemory::Mark> ChunkMemory::marks_of(const View& array, const Mask& mask) {
-  const auto size = size_t(array.shape.size());
+ChunkMemory::Marks ChunkMemory::marks_of(const View& array, const Mask& mask) {
+  const u64 size = array.shape.size();
   const Contiguous values(array);
-  std::vector<Mark> marks;
+  Marks found;
   visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
-    const auto add = [&](size_t at) {
-      const T value = values.at<T>(at);
-      if (!mask.is_special(value)) marks.push_back({at, u64(bits_of(value))});
+    const auto collect = [&](u64 reach) {
+      found = {{}, reach};
+      for (u64 at = 0; at < size; ++at) {
+        if (rank_of(at) > reach) continue;
+        const T value = values.at<T>(at);
+        if (!mask.is_special(value)) found.list.push_back({at, u64(bits_of(value))});
+      }
     };
-    for (size_t k = 0; k < kMostMarks && size > kMostMarks; ++k) add(place(k, size));
-    if (marks.size() >= kMostMarks / 2) return;
-    marks.clear();
-    for (size_t at = 0; at < size; ++at) add(at);
-    if (marks.size() <= kMostMarks) return;
-    std::vector<Mark> some;
-    for (size_t k = 0; k < kMostMarks; ++k) some.push_back(marks[place(k, marks.size())]);
-    marks = std::move(some);
+    if (size > 2 * kMostMarks) collect(kEveryRank / size * (kMostMarks + kMostMarks / 4));
+    if (found.list.size() < kMostMarks / 2) collect(kEveryRank);
   });
-  std::ranges::sort(marks, {}, &Mark::at);
-  const auto is_twice = [](const Mark& a, const Mark& b) { return a.at == b.at; };
-  marks.erase(std::unique(marks.begin(), marks.end(), is_twice), marks.end());
-  return marks;
+  const auto by_rank = [](const Mark& mark) { return rank_of(mark.at); };
+  if (found.list.size() > kMostMarks) {
+    const auto last = found.list.begin() + kMostMarks - 1;
+    std::ranges::nth_element(found.list, last, {}, by_rank);
+    found.reach = by_rank(*last);
+    found.list.resize(kMostMarks);
+    std::ranges::sort(found.list, {}, &Mark::at);
+  }
+  return found;
 }
 
 void ChunkMemory::keep(Known known) {
@@ -141,7 +208,7 @@ void ChunkMemory::keep(Known known) {
 
 // The stream with most of the weights. If another one has many marks that the best one has not,
 // the array may hold parts of both.
-ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
+ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, bool keeps_all) {
   const std::lock_guard lock(mutex_);
   if (std::ranges::find(known_, kind, &Known::kind) == known_.end()) return {};
   const Contiguous values(array);
@@ -155,32 +222,49 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
       ++counts[u64(bits_of(values.at<T>(size > kMostMarks ? place(k, size) : k)))];
     const auto weight_of = [&](const Known& known, auto&& is_counted) {
       double weight = 0;
-      for (const Mark& mark : known.marks) {
+      for (const Mark& mark : known.marks.list) {
         if (!is_counted(mark)) continue;
         const auto count = counts.find(mark.bits);
         weight += 1 / (count == counts.end() ? 1 : 1 + count->second);
       }
       return weight;
     };
+    const auto weight_up_to = [&](const Known& known, u64 reach) {
+      return weight_of(
+          known, [&](const Mark& mark) { return is_here(mark) && rank_of(mark.at) <= reach; });
+    };
+    const auto part_of = [&](const Known& known) {
+      return weight_of(known, is_here) / weight_of(known, [](const Mark&) { return true; });
+    };
+    const auto is_at_least = [&](const Known& a, const Known& b) {
+      const u64 reach = std::min(a.marks.reach, b.marks.reach);
+      const double of_a = weight_up_to(a, reach), of_b = weight_up_to(b, reach);
+      if (std::min(of_a, of_b) >= kTellingWeight) return of_a >= of_b;
+      return part_of(a) >= part_of(b);
+    };
     const Known* best = nullptr;
-    double most = 0;
-    for (const Known& known : known_) {
-      const double weight = known.kind == kind ? weight_of(known, is_here) : 0;
-      if (weight > 0 && weight >= most) best = &known, most = weight;
-    }
+    for (const Known& known : known_)
+      if (known.kind == kind && std::ranges::any_of(known.marks.list, is_here) &&
+          (!best || is_at_least(known, *best)))
+        best = &known;
     if (!best) return {};
+    const double most = weight_of(*best, is_here);
     const auto best_has_another = [&](const Mark& mark) {
-      const auto own = std::ranges::lower_bound(best->marks, mark.at, {}, &Mark::at);
-      return own != best->marks.end() && own->at == mark.at && own->bits != mark.bits;
+      const auto own = std::ranges::lower_bound(best->marks.list, mark.at, {}, &Mark::at);
+      return own != best->marks.list.end() && own->at == mark.at && own->bits != mark.bits;
     };
     const double doubtful = weight_of(*best, [](const Mark&) { return true; }) / kDoubtfulPart;
-    if (best->stream.empty()) return {{}, most >= doubtful};
+    double bound = best->bound;
+    for (const Known& known : known_)
+      if (known.kind == kind) bound = std::max(bound, known.bound);
+    const bool is_much = most >= doubtful;
+    if (best->stream.empty() || (keeps_all && !is_much)) return {{}, is_much, bound};
     for (const Known& known : known_)
       if (known.kind == kind && weight_of(known, [&](const Mark& mark) {
                                   return is_here(mark) && best_has_another(mark);
                                 }) >= doubtful)
-        return {{}, true};
-    return {best->stream, true};
+        return {{}, true, bound};
+    return {best->stream, true, bound};
   });
 }
 
@@ -189,9 +273,10 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
   const MemorySource source(stream);
   const StreamReader reader(source);
   const Header& header = reader.header();
-  if (header.bound.has(BoundKind::lossless) || stays_anyway(reader)) return;
-  keep({kind_of(decoded, header.bound),
+  if (stays_anyway(reader)) return;
+  keep({kind_of(decoded, header.bound, header.bound.has(BoundKind::l2)),
         hash_of(stream),
+        header.abs_bound,
         {stream.begin(), stream.end()},
         marks_of(decoded, {.params = {}, .fills = header.fills})});
 }
@@ -199,23 +284,36 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
 CompressReport ChunkMemory::compress_into(const View& array, const CompressOptions& options,
                                           std::span<u8> memory) {
   const DefaultFloatingPoint environment;
-  const auto compress_plainly = [&] { return leeway::compress_into(array, options, memory); };
-  if (options.bound.has(BoundKind::lossless)) return compress_plainly();
-  const Trail trail = find(array, kind_of(array, options.bound));
-  if (!trail.is_known) return compress_plainly();
-  CompressOptions again = options;
-  if (trail.stream.empty()) {
-    again.keeps_all = true;
-    return leeway::compress_into(array, again, memory);
+  if (options.bound.has(BoundKind::lossless)) return leeway::compress_into(array, options, memory);
+  const bool has_norm = options.rms > 0 || options.bound.has(BoundKind::l2);
+  const Trail trail = find(array, kind_of(array, options.bound, has_norm), has_norm);
+  if (trail.is_known && !trail.stream.empty()) {
+    const auto kept = given_by(trail.stream, array, options.execution.threads);
+    const auto few = few_of(array, kept);
+    if (few && options.bound.is_lasting() && has_recipe_of(trail.stream, options, array.dtype))
+      return compress_alone(array, options, kept, *few, memory);
+    return compress_again_into(array, options, trail.stream, memory);
   }
-  const MemorySource source(trail.stream);
+  CompressOptions again = options;
+  if (trail.is_known) again.keeps_all = trail.bound;
+  return leeway::compress_into(array, again, memory);
+}
+
+CompressReport compress_again_into(const View& array, const CompressOptions& options,
+                                   ByteView stream, std::span<u8> memory) {
+  const DefaultFloatingPoint environment;
+  const MemorySource source(stream);
   const StreamReader earlier(source);
-  if (!has_recipe_of(earlier.header(), options, array.dtype)) return compress_plainly();
-  if (can_continue(earlier.header(), options, array)) {
+  const Header& header = earlier.header();
+  CompressOptions again = options;
+  if (options.bound.has(BoundKind::lossless) || stays_anyway(earlier) ||
+      !has_recipe_of(stream, options, array.dtype))
+    return leeway::compress_into(array, options, memory);
+  if (can_continue(header, options, array)) {
     again.earlier = &earlier;
-    again.recipe = earlier.header().recipe;
+    again.recipe = header.recipe;
   } else {
-    again.keeps_all = true;
+    again.keeps_all = header.abs_bound;
   }
   return leeway::compress_into(array, again, memory);
 }

@@ -37,25 +37,35 @@ class LEEWAY_EXPORT ChunkMemory {
   struct Mark {
     u64 at, bits;
   };
+  struct Marks {
+    std::vector<Mark> list;  // by their place
+    u64 reach = 0;           // places of a higher rank were left out
+  };
   struct Known {
     u64 kind;      // type, shape and bound, as one number
     u64 hash;      // of the stream
+    double bound;  // in force
     Bytes stream;  // empty: forgotten
-    std::vector<Mark> marks;
+    Marks marks;
   };
   struct Trail {
     Bytes stream;  // empty: forgotten, or one of several
     bool is_known = false;
+    double bound = 0;  // the largest that one of them had
   };
 
-  static std::vector<Mark> marks_of(const View& array, const Mask& mask);
+  static Marks marks_of(const View& array, const Mask& mask);
   void keep(Known known);
-  Trail find(const View& array, u64 kind);
+  Trail find(const View& array, u64 kind, bool keeps_all);
 
   std::mutex mutex_;
   std::deque<Known> known_;  // the oldest first
   size_t forgotten_ = 0;     // how many of the oldest have no stream any more
   u64 bytes_ = 0;            // of all streams
 };
+
+// The same where the host knows the stream that a part of the array's values was decoded from.
+LEEWAY_EXPORT CompressReport compress_again_into(const View& array, const CompressOptions& options,
+                                                 ByteView stream, std::span<u8> memory);
 
 }  // namespace leeway

@@ -13,29 +13,29 @@ namespace {
 // A recipe as the caller wrote it, and what was made of it.
 struct Made {
   std::string asked;
+  bool is_pointwise = false;  // for a pointwise bound, which is one on logarithms
   DType dtype = DType::f32;
   std::string recipe;  // in full
   std::shared_ptr<const ChunkCodec> codec;
 };
 
 // The last one is kept by the thread's pool, if it has one: small messages are mostly alike.
-Made made_of(const std::string& asked, DType dtype) {
+Made made_of(const std::string& asked, DType dtype, bool is_pointwise = false) {
   const auto last = BufferPool::keep<Made>();
-  const bool same = last->asked == asked || last->recipe == asked;
+  const bool same = (last->asked == asked && last->is_pointwise == is_pointwise) ||
+                    (last->recipe == asked && (last->is_pointwise || !is_pointwise));
   if (!last->codec || !same || last->dtype != dtype) {
-    const Recipe recipe = parse_recipe(asked);
-    *last = {asked, dtype, to_string(recipe), make_codec(recipe, dtype)};
+    Recipe recipe = parse_recipe(asked);
+    const auto is_log = [](const StageCall& call) { return call.name == Log::kName; };
+    if (is_pointwise && std::ranges::none_of(recipe.stages, is_log))
+      recipe = with_first(Log::kName, std::move(recipe));
+    *last = {asked, is_pointwise, dtype, to_string(recipe), make_codec(recipe, dtype)};
   }
   return *last;
 }
 
-// A pointwise bound is one on logarithms.
 Made made_for(const CompressOptions& options, const std::string& name, DType dtype) {
-  if (!options.bound.has(BoundKind::pointwise)) return made_of(name, dtype);
-  const Recipe recipe = parse_recipe(name);
-  const auto is_log = [](const StageCall& call) { return call.name == Log::kName; };
-  const bool has_log = std::ranges::any_of(recipe.stages, is_log);
-  return made_of((has_log ? "" : std::string(Log::kName) + "+") + to_string(recipe), dtype);
+  return made_of(name, dtype, options.bound.has(BoundKind::pointwise));
 }
 
 // `to` is a sink or memory.
@@ -92,6 +92,7 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   header.shape = shape;
   header.chunk = chunk_of(options, shape, *made.codec);
   header.bound = options.bound;
+  if (options.rms > 0) header.bound.add(BoundKind::l2, options.rms);
   header.recipe = made.recipe;
   header.fills.resize(options.fills.size() + options.fill_bits.size() + kMostFoundFills);
   header.regions = options.regions;
@@ -150,7 +151,7 @@ UpdateReport update(ByteStore& stream, const Index& first, const View& values,
 
 Info inspect(const StreamReader& stream) {
   return {stream.header(), stream.statement().value_or(Statement{}), stream.chunks(),
-          stream.bytes()};
+          stream.bytes(), stream.form()};
 }
 
 Info inspect(ByteView stream) {

@@ -37,6 +37,39 @@ PREPROCESSORS = {"log", "transpose", "dft"}
 PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "lag", "pattern", "cross"}, {"linear", "logscale", "elementwise", "truncate", "exact"}
 ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw", "fixed-huffman", "arithmetic", "residual"}, {"zstd", "deflate", "lz4", "shuffle", "store"}
 
+RECIPES = [
+    "linear+lorenzo+huffman+zstd",
+    "linear+lorenzo:axes=0+pack",
+    "pyramid+linear+rans",
+    "pyramid:taps=28,every=4,gain=0+linear+rans",
+    "exact+lorenzo+huffman+zstd",
+    "log+linear+lorenzo+huffman+zstd",
+    "log+linear+lorenzo:axes=0+pack",
+    "log+pyramid+linear+rans",
+    "log+pyramid:taps=28,every=4,gain=0+linear+rans",
+    "linear+lorenzo+adaptive+zstd",
+    "linear+blocks+fixed:outlier=0,head=4",
+    "linear+blocks+fixed",
+    "linear+blocks+fixed:outlier=0",
+    "ghost+linear:bins=16384+raw+deflate:level=1",
+    "lorenzo+linear:bins=65536+huffman+deflate:level=1",
+    "lorenzo+linear+huffman+zstd",
+    "log+lorenzo+linear+huffman+zstd",
+    "linear+pattern:scale=peak+fixed-huffman",
+    "linear+pattern:scale=peak+fixed-huffman+zstd",
+    "linear:bins=128,beyond=planes+pattern+huffman+zstd",
+    "linear+cross+rans",
+    "lorenzo+exact+residual",
+    "composite+linear+huffman+zstd:level=6",
+    "truncate+raw",
+    "wavefront+linear:step=pow2,bins=65536+raw+deflate:level=1",
+    "wavefront+linear:step=pow2,bins=65536+huffman+deflate:level=1",
+    "interp+linear+huffman+zstd",
+    "linear+huffman",
+    "linear+arithmetic",
+    "transpose+linear:step=pow2+arithmetic",
+]  # by the numbers that brief streams have for them
+
 
 class Corrupt(Exception):
     pass
@@ -1703,10 +1736,14 @@ def decode_chunk(reader, ordinal, header, shape):
     payload = reader.take(size)
     require(payload_hash == hash_of(payload), "damaged payload")
     require(error <= bound or any(kind == 8 for kind, _ in header["bound"]), "an error above the bound")
+    return checked_values(payload, header, shape, bound, decoded_hash), (error, special, exact, decoded_hash)
+
+
+def checked_values(payload, header, shape, bound, decoded_hash):
     squeezed = [n for n in shape if n != 1]
     values = decode_layers(payload[1:], header, squeezed, bound) if payload[0] == 7 else decode_payload(payload, header, squeezed, bound)
     require(hash_of(values) == decoded_hash, "decoded values differ")
-    return values, (error, special, exact, decoded_hash)
+    return values
 
 
 def decode_layers(payload, header, shape, bound):
@@ -1801,8 +1838,46 @@ def tail_bytes(data, chunks):
         return 0
 
 
+def decode_brief(data):
+    require(len(data) > 12 and data[4] == 1, "unknown version")
+    require(hash_of(data[:-8]) == struct.unpack("<Q", data[-8:])[0], "damaged brief stream")
+    reader = Reader(data[5:-8])
+    type_, flags = reader.get("B"), reader.get("B")
+    require(type_ & 15 in DTYPES and type_ >> 4 <= 8 and flags < 32, "unknown type or flag")
+    header = {"dtype": DTYPES[type_ & 15], "shape": [reader.varint() for _ in range(type_ >> 4)], "fills": [], "min": 0, "max": 0}
+    count, width = math.prod(header["shape"]), BYTES[header["dtype"]]
+    require(0 < count <= 1 << 24, "wrong number of values")
+    if flags & 16:
+        header["recipe"] = bytes(reader.section().rest()).decode("ascii")
+        require(header["recipe"], "no recipe")
+    else:
+        number = reader.get("B")
+        require(number < len(RECIPES), "unknown recipe")
+        header["recipe"] = RECIPES[number]
+    bound = reader.get("d")
+    default = [(1, bound)] if bound else [(5, 0.0)]
+    header["bound"], header["abs"] = default, bound
+    if flags & 1:
+        header["bound"], header["abs"] = [(reader.get("B"), reader.get("d")) for _ in range(reader.get("B"))], reader.get("d")
+        require(header["bound"] and (header["bound"], header["abs"]) != (default, bound), "the bound stands twice")
+    if flags & 2:
+        header["fills"] = [int.from_bytes(reader.take(width), "little") for _ in range(reader.varint())]
+        require(0 < len(header["fills"]) <= 256, "wrong number of fill values")
+    if flags & 4:
+        header["min"], header["max"] = reader.get("d"), reader.get("d")
+        require(header["min"] or header["max"], "no range")
+    header["special"], header["exact"] = (reader.varint(), reader.varint()) if flags & 8 else (0, 0)
+    require(bool(flags & 8) == (header["special"] + header["exact"] > 0) and max(header["special"], header["exact"]) <= count, "counts")
+    error, decoded_hash = reader.get("f"), reader.get("Q")
+    require(error >= 0, "an error below 0")
+    header["max_error"] = min(error, header["abs"] if any(kind == 8 for kind, _ in header["bound"]) else bound)
+    return header, checked_values(reader.rest(), header, header["shape"], bound, decoded_hash)
+
+
 def decode(data):
     """The header and the values, row-major, as bytes."""
+    if data[:4] == b"\x89LWb":
+        return decode_brief(data)
     reader = Reader(data)
     header = read_header(reader)
     shape, chunk, width = header["shape"], header["chunk"], BYTES[header["dtype"]]

@@ -21,13 +21,14 @@ struct Frame {
 struct Parts {
   Header header;
   std::vector<Frame> frames;  // in the order of their places
+  Form form = Form::standard;
 };
 
 // Throws Error unless the parts of the stream are whole; looks into no payload.
 inline Parts take_apart(ByteView stream) {
   const MemorySource source(stream);
   const StreamReader reader(source);
-  Parts parts{reader.header(), {}};
+  Parts parts{reader.header(), {}, reader.form()};
   for (u64 i = 0; i < reader.chunks(); ++i) {
     Bytes storage;
     const StreamReader::Chunk chunk = reader.read_chunk(i, storage);
@@ -36,8 +37,14 @@ inline Parts take_apart(ByteView stream) {
   return parts;
 }
 
+// In the form that they have, unless that is the brief one and it cannot hold them.
 inline Bytes put_together(const Parts& parts) {
   Writer out;
+  if (parts.form == Form::brief && can_be_brief(parts.header) && parts.frames.size() == 1) {
+    FrameHead head = parts.frames[0].head;
+    write_brief(parts.header, head, parts.frames[0].payload, out);
+    return Bytes(out.bytes().begin(), out.bytes().end());
+  }
   write(parts.header, out);
   Tail tail;
   StatementMaker statement;

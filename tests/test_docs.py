@@ -32,7 +32,7 @@ def test_the_commands_of_the_readme_work(leeway):
     assert len(ran) == 4
 
 
-@pytest.mark.parametrize("page", ["PYTHON", "CLIMATE", "HDF5", "SIMULATION"])
+@pytest.mark.parametrize("page", ["PYTHON", "CLIMATE", "HDF5", "SIMULATION", "FAQ", "DECODER"])
 def test_the_pages_for_users_run(page, tmp_path):
     """Every block of code on them, as it stands."""
     env = {**os.environ, "PATH": f"{BUILD}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}", "LEEWAY_BUILD": str(BUILD)}
@@ -52,6 +52,13 @@ def test_the_worked_example_of_the_format():
     assert stream[:16].hex(" ") == "89 4c 57 59 0d 0a 1a 0a 01 00 00 00 68 00 00 00"
     assert stream[16:26].hex(" ") == "01 80 00 00 02 00 00 00 01 00"
     assert stream[0x78:0x80].hex(" ") == "d0 4f e8 04 d9 4c f9 74" and stream[0xC0:0xC5].hex(" ") == "00 00 00 c0 3e"
+
+
+def test_the_worked_example_of_a_brief_stream():
+    text = (ROOT / "docs/FORMAT.md").read_text()
+    block = re.search(r"`v1_118_f32_brief_scalar`:\n\n((?:    .*\n)+)", text).group(1)
+    shown = "".join(re.match(r"    ((?:[0-9a-f]{2} )+)", line).group(1) for line in block.splitlines())
+    assert bytes.fromhex(shown) == (ROOT / "tests/golden/v1_118_f32_brief_scalar.lwy").read_bytes()
 
 
 def test_readme_programs_compile(tmp_path):

@@ -6,14 +6,19 @@ function(leeway_test_program name)
   leeway_flags(${name})
   target_compile_options(${name} PRIVATE -Wno-dangling-else)  # GoogleTest's macros
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  target_compile_definitions(${name} PRIVATE LEEWAY_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
+  target_compile_definitions(${name} PRIVATE LEEWAY_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden"
+                                                 LEEWAY_DOCS_DIR="${PROJECT_SOURCE_DIR}/docs")
   target_link_libraries(${name} PRIVATE leeway_objects GTest::gtest_main hwy::hwy)
   target_precompile_headers(${name} PRIVATE tests/support.h)  # half the time of most tests
 endfunction()
 
 add_executable(leeway_tests ${test_sources} tests/promises_test.cc tests/hostile_test.cc tests/targets_test.cc
-                            tests/c_api_test.cc tests/golden_test.cc tests/combinations_test.cc tests/environment_test.cc)
+                            tests/c_api_test.cc tests/golden_test.cc tests/bytes_test.cc tests/combinations_test.cc tests/environment_test.cc
+                            tests/compose_predict_first_test.cc tests/compose_quantize_first_test.cc)
 leeway_test_program(leeway_tests)
+# Every pair of stages: compiled as fast as can be.
+set_source_files_properties(tests/compose_predict_first_test.cc tests/compose_quantize_first_test.cc
+                            PROPERTIES COMPILE_OPTIONS -O0 SKIP_PRECOMPILE_HEADERS ON)
 # For the thread sanitizer: what runs on several threads.
 add_executable(leeway_thread_tests EXCLUDE_FROM_ALL leeway/core/parallel_test.cc leeway/core/lookback_test.cc
                leeway/engine/engine_test.cc leeway/engine/update_test.cc tests/promises_test.cc tests/c_api_test.cc)

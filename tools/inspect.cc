@@ -9,6 +9,7 @@ Json to_json(const Info& info) {
   const Header& header = info.header;
   Json json;
   json["format_version"] = kFormatVersion;
+  json["form"] = name_of(info.form);
   json["dtype"] = name_of(header.dtype);
   json["shape"] = json_of(header.shape);
   json["chunk"] = json_of(header.chunk);
@@ -41,16 +42,17 @@ void print_chunks(const StreamReader& stream, bool as_json) {
                "largest error", "special", "exact");
   for (u64 i = 0; i < stream.chunks(); ++i) {
     const FrameHead head = stream.read_head(i);
+    const u64 bytes =
+        stream.form() == Form::brief ? stream.bytes() : kFrameHeadBytes + head.payload_bytes;
     if (as_json)
-      list.push_back({{"bytes", kFrameHeadBytes + head.payload_bytes},
+      list.push_back({{"bytes", bytes},
                       {"bound", head.bound},
                       {"max_error", head.max_error},
                       {"special_values", head.special},
                       {"exact_values", head.exact}});
     else
-      fmt::print("{:>8} {:>10} {:>14.8g} {:>14.8g} {:>9} {:>9}\n", i,
-                 kFrameHeadBytes + head.payload_bytes, head.bound, head.max_error, head.special,
-                 head.exact);
+      fmt::print("{:>8} {:>10} {:>14.8g} {:>14.8g} {:>9} {:>9}\n", i, bytes, head.bound,
+                 head.max_error, head.special, head.exact);
   }
   if (as_json) print(list);
 }
@@ -61,9 +63,10 @@ void print(const Info& info, const StreamReader& stream) {
   Report report;
   report.add("array", fmt::format("{} {}, {}", name_of(header.dtype), to_string(header.shape),
                                   readable_bytes(bytes)));
-  report.add("stream",
-             fmt::format("{}, ratio {:.2f}, format version {}", readable_bytes(info.stream_bytes),
-                         double(bytes) / double(info.stream_bytes), kFormatVersion));
+  report.add(
+      "stream",
+      fmt::format("{}, ratio {:.2f}, format version {}, {}", readable_bytes(info.stream_bytes),
+                  double(bytes) / double(info.stream_bytes), kFormatVersion, name_of(info.form)));
   if (stream.dead_bytes() > 0)
     report.add("replaced", fmt::format("{} of it take up room only: leeway update FILE --compact",
                                        readable_bytes(stream.dead_bytes())));

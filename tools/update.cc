@@ -103,7 +103,8 @@ void add_update(CLI::App& verb) {
   verb.add_option("--region", self->region_text, "where the values go, as in NumPy: 0:10,:,250")
       ->type_name("REGION");
   verb.add_flag("--compact", self->compact,
-                "drop what updates have replaced, by writing the stream anew; may stand alone");
+                "drop what updates have replaced, by writing the stream anew, in the standard "
+                "form; may stand alone");
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("--json", self->json, "report as JSON");

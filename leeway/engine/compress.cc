@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -42,8 +43,11 @@ u64 fill_bits(double fill, DType dtype) {
 std::vector<u64> declared_fills(const CompressOptions& options, DType dtype) {
   std::vector<u64> declared;
   for (const double fill : options.fills) declared.push_back(fill_bits(fill, dtype));
-  for (const u64 bits : options.fill_bits)
+  const unsigned unused = unsigned(64 - 8 * size_of(dtype));
+  for (const u64 given : options.fill_bits) {
+    const u64 bits = given << unused >> unused;  // a negative integer may come with its sign
     if (std::ranges::find(declared, bits) == declared.end()) declared.push_back(bits);
+  }
   return declared;
 }
 
@@ -84,6 +88,7 @@ class Compression {
                                     group_ * header_.chunk.size() * size_of(view.dtype))),
         heads_(size_t(chunks_)),
         region_bounds_(header_.regions.empty() ? std::vector<double>() : smallest_bounds(header_)),
+        is_brief_(options.brief && can_be_brief(header_)),
         meter_(options.execution.progress, double(chunks_)) {}
 
   // Into a sink, in order.
@@ -94,6 +99,10 @@ class Compression {
       written += part.size();
       sink(part.bytes());
     };
+    if (is_brief_) {
+      emit(brief());
+      return report(written);
+    }
     emit(head());
     std::map<u64, Writer> ready;
     std::mutex mutex;
@@ -128,8 +137,9 @@ class Compression {
       u8* const to = memory.data() + offset;
       if (bytes.data() != to) std::ranges::copy(bytes, to);
     };
-    const Writer first = head();
+    const Writer first = is_brief_ ? brief() : head();
     place(0, first);
+    if (is_brief_) return report(first.size());
     for_each_round([&](const Round& round) {
       Lookback lookback{size_t(groups(round))};
       const u64 start = first.size() + round.bytes_before;
@@ -178,6 +188,21 @@ class Compression {
     Writer out;
     write(header_, out);
     return out;
+  }
+
+  // The whole stream in its brief form.
+  Writer brief() {
+    Writer stream;
+    for_each_round([&](const Round& round) {
+      for_each_index(groups(round), threads_, options_.execution.executor, [&](u64 i) {
+        Writer frame;
+        compress_group(round, i, frame);
+        write_brief(header_, heads_[0], frame.bytes().subspan(kFrameHeadBytes), stream);
+        done_with_group(round, i);
+      });
+    });
+    state();
+    return stream;
   }
 
   // Chunks with one bound. Without a size to reach there is one round of all.
@@ -261,16 +286,19 @@ class Compression {
 
   Writer tail() {
     Tail tail;
-    StatementMaker statement;
+    state();
     tail.rooms.reserve(heads_.size());
-    for (const FrameHead& frame : heads_) {
-      tail.rooms.push_back(frame.payload_bytes);
-      statement.add(frame);
-    }
-    tail.statement = statement_ = statement.statement();
+    for (const FrameHead& frame : heads_) tail.rooms.push_back(frame.payload_bytes);
+    tail.statement = statement_;
     Writer out;
     write(tail, out);
     return out;
+  }
+  // To be called when all chunks are made.
+  void state() {
+    StatementMaker statement;
+    for (const FrameHead& frame : heads_) statement.add(frame);
+    statement_ = statement.statement();
   }
 
   CompressReport report(u64 output_bytes) const {
@@ -285,6 +313,7 @@ class Compression {
     report.max = header_.max;
     report.recipe = header_.recipe;
     report.fills = header_.fills;
+    report.form = is_brief_ ? Form::brief : Form::standard;
     return report;
   }
 
@@ -323,8 +352,11 @@ class Compression {
     }
     if (options_.earlier) keep_fills(options_.earlier->header().fills);
     mask_.fills = header_.fills;
-    // What depends on all values cannot be said of values that were decoded before.
-    if (lossless || (options_.keeps_all && !bound.is_lasting())) return;
+    if (lossless || (options_.rms > 0 && !add_norm_limit())) return;
+    if (options_.keeps_all && !bound.is_lasting()) {
+      header_.abs_bound = *options_.keeps_all;
+      return;
+    }
     double e = std::numeric_limits<double>::max();
     for (const Limit& limit : bound.limits()) {
       if (limit.kind == BoundKind::abs) e = std::min(e, limit.value);
@@ -344,6 +376,33 @@ class Compression {
       header_.abs_bound = meet_size(header_.abs_bound);
   }
 
+  // What a root mean square error means for this part of an array. Says no if there is nothing that
+  // may have errors.
+  bool add_norm_limit() {
+    u64 count = 0;
+    visit_dtype(view_.dtype, [&]<class T>(std::type_identity<T>) {
+      for_each_row(view_, [&](const std::byte* row, size_t length, std::ptrdiff_t stride) {
+        for (size_t i = 0; i < length; ++i, row += stride) {
+          T value;
+          std::memcpy(&value, row, sizeof value);
+          count += !mask_.is_special(value) && double(value) != 0;
+        }
+      });
+    });
+    if (count == 0)
+      header_.bound = Bound::lossless();
+    else
+      header_.bound.add(BoundKind::l2, options_.rms * std::sqrt(double(count)));
+    return count > 0;
+  }
+
+  // What a brief stream has beside its payload, and a frame has not.
+  double around_brief() const {
+    FrameHead head;
+    Writer stream;
+    write_brief(header_, head, {}, stream);
+    return double(stream.size()) - double(kFrameHeadBytes);
+  }
   // The bound at which the stream has the size asked for, if `cap` allows that.
   double meet_size(double cap) {
     const double bytes = double(view_.shape.size()) * double(size_of(view_.dtype));
@@ -354,7 +413,8 @@ class Compression {
         size_asked_ = std::min(size_asked_, double(view_.shape.size()) * limit.value / 8);
     }
     size_asked_ = std::min(size_asked_, 0x1p62);
-    const double around = double(head().size()) + 80 + 3 * double(chunks_);  // header and tail
+    const double around =
+        is_brief_ ? around_brief() : double(head().size()) + 80 + 3 * double(chunks_);
     RateControl::Problem problem;
     for (u64 i = 0; i < chunks_; ++i)
       problem.values.push_back(double(header_.chunk_box(i).shape.size()));
@@ -438,6 +498,7 @@ class Compression {
       visit_dtype(view_.dtype, [&]<class T>(std::type_identity<T>) {
         parts[size_t(i)] = measure_chunk<T>(i, e, scale);
       });
+      if (options_.execution.pause) options_.execution.pause();
     });
     Measured sum;
     for (const Measured& part : parts) {
@@ -479,6 +540,7 @@ class Compression {
   std::optional<RateControl> rate_;
   std::optional<double> pointwise_;
   double size_asked_ = 0;  // bytes of the whole stream; 0: any
+  bool is_brief_;
   Meter meter_;
   Statement statement_;
 };
@@ -529,6 +591,17 @@ Shape default_chunk(const Shape& shape, u64 values) {
   return Shape(std::span<const u64>(used));
 }
 
+Shape chunk_of_maps(const Shape& shape, u64 values) {
+  std::array<u64, kMaxRank> extents{};
+  u64 room = values;
+  for (size_t axis = shape.rank(); axis-- > 0;) {
+    const u64 extent = std::max<u64>(shape[axis], 1), parts = (extent + room - 1) / room;
+    extents[axis] = (extent + parts - 1) / parts;
+    room = parts > 1 ? 1 : std::max<u64>(room / extent, 1);
+  }
+  return Shape(std::span<const u64>(extents).first(shape.rank()));
+}
+
 namespace {
 
 // Whether frames of an earlier stream have their meaning in this one.
@@ -540,11 +613,11 @@ bool continues(const Header& now, const Header& earlier) {
 
 Header checked_header(const ChunkCodec& codec, const std::string& recipe, const View& view,
                       const CompressOptions& options) {
-  if (options.bound.limits().empty())
+  if (options.bound.limits().empty() && !(options.rms > 0))
     fail_argument("a bound is needed: how much error may a value have?");
   if (view.data == nullptr && view.shape.size() > 0) fail_argument("the array has no data");
   const bool pointwise = options.bound.has(BoundKind::pointwise);
-  if (pointwise && options.bound.limits().size() > 1)
+  if (pointwise && (options.bound.limits().size() > 1 || options.rms > 0))
     fail_argument("a pointwise bound stands alone");
   if (codec.is_pointwise() != pointwise && !options.bound.has(BoundKind::lossless))
     fail_argument(pointwise ? "a pointwise bound needs a recipe with the stage log"
@@ -580,6 +653,25 @@ CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
   const DefaultFloatingPoint environment;
   return Compression(codec, view, options, checked_header(codec, recipe, view, options))
       .run(memory);
+}
+
+void declare_fill(CompressOptions& options, DType dtype, std::string_view text) {
+  const char* const end = text.data() + text.size();
+  const auto is_whole = [&](auto& value) {
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc() && stop == end;
+  };
+  i64 with_sign = 0;
+  u64 without_sign = 0;
+  double number = 0;
+  if (dtype == DType::i64 && is_whole(with_sign))
+    options.fill_bits.push_back(u64(with_sign));
+  else if (dtype == DType::u64 && is_whole(without_sign))
+    options.fill_bits.push_back(without_sign);
+  else if (is_whole(number))
+    options.fills.push_back(number);
+  else
+    fail_argument("the fill value '" + std::string(text) + "' is not a number");
 }
 
 std::optional<ValidRange> value_range(const View& view, const CompressOptions& options) {

@@ -126,6 +126,10 @@ UpdateReport update_with(const CodecMaker& maker, ByteStore& store, const Index&
                          const View& values, const Execution& execution) {
   const DefaultFloatingPoint environment;
   const StreamReader stream(store);
+  if (stream.form() == Form::brief)
+    fail_argument(
+        "a brief stream cannot be updated: write it in the standard form first, with compact() or "
+        "'leeway update FILE --compact'");
   const Header& header = stream.header();
   check_region(header, first, values.dtype, values.shape);
   if (header.bound.needs_measurement())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compact: a stream without the frames and tails that updates have replaced.
+// Compact: a stream without the frames and tails that updates have replaced, in the standard form.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,9 @@
 
 namespace leeway {
 
-// Gives the same stream, as if it had just been written, piece by piece to `sink`: every frame in
-// its place and one tail. Frames are copied and not decoded; their checksums are compared.
+// Gives the same stream, as if it had just been written in the standard form, piece by piece to
+// `sink`: every frame in its place and one tail. Frames are copied and not decoded; their checksums
+// are compared.
 LEEWAY_EXPORT void compact(const StreamReader& stream, const std::function<void(ByteView)>& sink);
 
 }  // namespace leeway

@@ -2,11 +2,10 @@
 #include "leeway/stream/format.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "leeway/core/environment.h"
-#include "leeway/core/hash.h"
+#include "leeway/stream/fields.h"
 
 namespace leeway {
 namespace {
@@ -56,39 +55,8 @@ Shape get_extents(Reader& in) {
   }
 }
 
-double get_finite(Reader& in) {
-  const auto value = in.get<double>();
-  if (!std::isfinite(value)) fail_corrupt("a number is not finite");
-  return value;
-}
-double get_nonnegative(Reader& in) {
-  const double value = get_finite(in);
-  if (value < 0) fail_corrupt("a number is negative");
-  return value;
-}
-
 void expect_magic(Reader& in, ByteView magic, const char* what) {
   if (!std::ranges::equal(in.take(magic.size()), magic)) fail_corrupt(what);
-}
-
-void expect_hash(ByteView bytes, u64 stored, const char* what) {
-  if (hash_of(bytes) != stored) fail_corrupt(what);
-}
-
-Bound get_bound(Reader& in) {
-  Bound bound;
-  for (u8 count = in.get<u8>(); count > 0; --count) {
-    const u8 kind = in.get<u8>();
-    if (!is_bound_kind(kind))
-      throw Error(Errc::unsupported, "the stream has a kind of bound that is not known");
-    try {
-      bound.add(BoundKind(kind), in.get<double>());
-    } catch (const Error& error) {
-      if (error.code() == Errc::corrupt) throw;
-      fail_corrupt("impossible bound");
-    }
-  }
-  return bound;
 }
 
 RegionBound get_region(Reader& in) {
@@ -101,14 +69,10 @@ RegionBound get_region(Reader& in) {
 
 void get_field(Tag tag, Reader& in, Header& header) {
   switch (tag) {
-    case Tag::field: {
-      const u8 type = in.get<u8>();
-      if (!is_dtype(type))
-        throw Error(Errc::unsupported, "the stream has an element type that is not known");
-      header.dtype = DType(type);
+    case Tag::field:
+      header.dtype = checked_dtype(in.get<u8>());
       header.shape = get_extents(in);
       break;
-    }
     case Tag::chunk:
       header.chunk = get_extents(in);
       break;
@@ -207,13 +171,7 @@ void write(const Header& header, Writer& out) {
     put_extents(content, header.shape);
   });
   put_field(body, Tag::chunk, [&](Writer& content) { put_extents(content, header.chunk); });
-  put_field(body, Tag::bound, [&](Writer& content) {
-    content.put(u8(header.bound.limits().size()));
-    for (const Limit& limit : header.bound.limits()) {
-      content.put(limit.kind);
-      content.put(limit.value);
-    }
-  });
+  put_field(body, Tag::bound, [&](Writer& content) { put_bound(header.bound, content); });
   put_field(body, Tag::resolved, [&](Writer& content) {
     for (const double value : {header.abs_bound, header.min, header.max}) content.put(value);
   });

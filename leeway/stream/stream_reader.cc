@@ -19,8 +19,12 @@ constexpr u64 kWindow = u64(1) << 22;
 StreamReader::StreamReader(const ByteSource& source, OnDamage on_damage)
     : source_(source), end_(source.size()) {
   Bytes storage;
-  const u64 preamble = std::min<u64>(source.size(), kPreambleBytes);
-  first_frame_ = header_bytes(source.read(0, preamble, storage));
+  const ByteView preamble = source.read(0, std::min<u64>(source.size(), kPreambleBytes), storage);
+  if (is_brief(preamble)) {
+    read_as_brief();
+    return;
+  }
+  first_frame_ = header_bytes(preamble);
   header_ = read_header(source.read(0, first_frame_, storage));
   try {
     read_index(end_);
@@ -31,6 +35,30 @@ StreamReader::StreamReader(const ByteSource& source, OnDamage on_damage)
     if (on_damage == OnDamage::refuse) throw;
     search_frames();
   }
+}
+
+void StreamReader::read_as_brief() {
+  if (source_.size() > kMostBriefBytes) fail_corrupt("a brief stream that is too long");
+  Bytes storage;
+  brief_ = read_brief(source_.read(0, source_.size(), storage));
+  header_ = brief_->header;
+  offsets_ = {0};
+  StatementMaker statement;
+  statement.add(brief_->head);
+  statement_ = statement.statement();
+}
+
+StreamReader::Place StreamReader::place(u64 ordinal) const {
+  if (brief_) return {0, end_};
+  return {offset(ordinal), kFrameHeadBytes + tail_.rooms.at(size_t(ordinal))};
+}
+
+ByteView StreamReader::read_header_bytes(Bytes& storage) const {
+  if (!brief_) return source_.read(0, first_frame_, storage);
+  Writer header;
+  write(header_, header);
+  storage.assign(header.bytes().begin(), header.bytes().end());
+  return storage;
 }
 
 void StreamReader::read_index(u64 end) {
@@ -151,6 +179,7 @@ void StreamReader::check_statement() const {
 }
 
 u64 StreamReader::dead_bytes() const {
+  if (brief_) return 0;
   u64 live = first_frame_ + tail_bytes_;
   for (u64 ordinal = 0; ordinal < chunks(); ++ordinal)
     live += kFrameHeadBytes + read_head(ordinal).payload_bytes;
@@ -189,6 +218,7 @@ u64 StreamReader::search_window(u64 start, ByteView window) {
 
 FrameHead StreamReader::read_head(u64 ordinal) const {
   const u64 offset = offsets_.at(size_t(ordinal));
+  if (brief_) return brief_->head;
   if (offset == 0) fail_corrupt("a chunk is missing");
   Bytes storage;
   const FrameHead head = read_frame_head(source_.read(offset, kFrameHeadBytes, storage));
@@ -202,8 +232,7 @@ FrameHead StreamReader::read_head(u64 ordinal) const {
 StreamReader::Chunk StreamReader::read_chunk(u64 ordinal, Bytes& storage) const {
   Chunk chunk;
   chunk.head = read_head(ordinal);
-  chunk.payload =
-      source_.read(offsets_[size_t(ordinal)] + kFrameHeadBytes, chunk.head.payload_bytes, storage);
+  chunk.payload = source_.read(payload_at(ordinal), chunk.head.payload_bytes, storage);
   if (hash_of(chunk.payload) != chunk.head.payload_hash) fail_corrupt("a chunk's checksum differs");
   return chunk;
 }

@@ -4,20 +4,27 @@
 
 #include <optional>
 
+#include "leeway/stream/brief.h"
 #include "leeway/stream/format.h"
 #include "leeway/stream/source.h"
 
 namespace leeway {
 
+// A stream has one of two forms; whoever reads need not care which.
+enum class Form { standard, brief };
+constexpr std::string_view name_of(Form form) { return form == Form::brief ? "brief" : "standard"; }
+
 class LEEWAY_EXPORT StreamReader {
  public:
   enum class OnDamage { refuse, salvage };
 
-  // Reads header and tail. An interrupted update leaves the stream as it was before, with more
-  // bytes after it: these are left out. With `salvage` a damaged tail is replaced by a search for
-  // chunks; the header must be whole. `source` must outlive the reader.
+  // Reads header and tail, of a brief stream everything. An interrupted update leaves the stream as
+  // it was before, with more bytes after it: these are left out. With `salvage` a damaged tail is
+  // replaced by a search for chunks; the header, and a brief stream, must be whole. `source` must
+  // outlive the reader.
   explicit StreamReader(const ByteSource& source, OnDamage on_damage = OnDamage::refuse);
 
+  Form form() const { return brief_ ? Form::brief : Form::standard; }
   const Header& header() const { return header_; }
   u64 chunks() const { return offsets_.size(); }
   // Of the stream: what an interrupted update left after it does not count.
@@ -39,21 +46,29 @@ class LEEWAY_EXPORT StreamReader {
   FrameHead read_head(u64 ordinal) const;
   // The first bytes of a chunk's payload, unchecked.
   ByteView read_begin(u64 ordinal, size_t bytes, Bytes& storage) const {
-    return source_.read(offset(ordinal) + kFrameHeadBytes, bytes, storage);
+    return source_.read(payload_at(ordinal), bytes, storage);
   }
+  // Which bytes of the stream hold a chunk; if it is a brief one, all of them.
+  struct Place {
+    u64 offset, bytes;
+  };
+  Place place(u64 ordinal) const;
 
-  // For writing chunks again: where they are, and the parts of the tail. The tail must be whole.
+  // For writing chunks again: where they are, and the parts of the tail. The tail must be whole,
+  // and the stream a standard one.
   u64 offset(u64 ordinal) const { return offsets_.at(size_t(ordinal)); }
   const Tail& tail() const { return tail_; }
   u64 first_frame() const { return first_frame_; }
-  // The header as it is stored.
-  ByteView read_header_bytes(Bytes& storage) const {
-    return source_.read(0, first_frame_, storage);
-  }
+  // The header as a standard stream stores it.
+  ByteView read_header_bytes(Bytes& storage) const;
   // The bytes of frames and tails that no longer count.
   u64 dead_bytes() const;
 
  private:
+  void read_as_brief();
+  u64 payload_at(u64 ordinal) const {
+    return brief_ ? brief_->payload_at : offset(ordinal) + kFrameHeadBytes;
+  }
   void read_index(u64 end);
   bool is_whole_at(u64 end);
   bool has_end() const;
@@ -71,6 +86,7 @@ class LEEWAY_EXPORT StreamReader {
   Tail tail_;
   u64 tail_bytes_ = 0;
   std::vector<u64> offsets_;  // of frames; 0: missing
+  std::optional<Brief> brief_;
 };
 
 }  // namespace leeway

@@ -61,6 +61,7 @@ void make(const std::string& folder, const std::string& text, int& number) {
         options.recipe = text;
         const bool pointwise = text.find("log") == 0 && text.find("logscale") != 0;
         options.bound = pointwise ? Bound::pointwise(0.01) : Bound::abs(is_floating<T> ? 0.1 : 2);
+        options.brief = shape.rank() == 3;
         if (shape.rank() == 2) options.chunk = {5, 31};
         if (shape.rank() == 2 && !pointwise) options.regions = {{{{1, 2}, {2, 3}}, 0.05}};
         save(folder + "/" + std::to_string(number++), compress(values.data(), shape, options));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes one stream out of another for structure.cc: takes it apart, changes a header field, a head,
-// a payload or the places of frames, and puts it together with checksums that are right. libFuzzer
-// alone would spend its days on checksums.
+// a payload, the places of frames or its form, and puts it together with checksums that are right.
+// libFuzzer alone would spend its days on checksums.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -30,7 +30,7 @@ class Mutation {
         &Mutation::copy_payload,   &Mutation::change_head,    &Mutation::change_type,
         &Mutation::change_shape,   &Mutation::change_recipe,  &Mutation::change_param,
         &Mutation::change_bound,   &Mutation::change_fills,   &Mutation::change_regions,
-        &Mutation::change_places};
+        &Mutation::change_places,  &Mutation::change_form};
     for (u64 steps = 1 + below(3); steps > 0; --steps) (this->*kSteps[below(std::size(kSteps))])();
     if (below(2)) accept_decoded(parts_);
   }
@@ -219,6 +219,14 @@ class Mutation {
     region.bound = number();
     header_.regions.push_back(region);
   }
+  void change_form() {
+    parts_.form = parts_.form == Form::brief ? Form::standard : Form::brief;
+    if (parts_.form == Form::standard || parts_.frames.empty()) return;
+    // It has one chunk.
+    parts_.frames.resize(1);
+    header_.shape = header_.chunk;
+    header_.regions.clear();
+  }
   void change_places() {
     Frame* const frame = some_frame();
     if (!frame) return;
@@ -240,9 +248,25 @@ class Mutation {
 }  // namespace
 }  // namespace leeway::test
 
+namespace leeway::test {
+namespace {
+
+// Any bytes of a brief stream, under a checksum that is right.
+size_t mutate_brief(u8* data, size_t size, size_t most) {
+  size = LLVMFuzzerMutate(data, size - sizeof(u64), most - sizeof(u64));
+  const u64 hash = hash_of({data, size});
+  std::memcpy(data + size, &hash, sizeof hash);
+  return size + sizeof hash;
+}
+
+}  // namespace
+}  // namespace leeway::test
+
 extern "C" size_t LLVMFuzzerCustomMutator(leeway::u8* data, size_t size, size_t most,
                                           unsigned seed) {
   using namespace leeway;
+  if (seed % 4 == 1 && is_brief({data, size}) && size > sizeof(u64))
+    return test::mutate_brief(data, size, most);
   if (seed % 16 != 0) try {
       test::Parts parts = test::take_apart({data, size});
       test::Mutation(parts, seed).apply();

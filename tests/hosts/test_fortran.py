@@ -13,6 +13,7 @@ program writer
   use leeway
   implicit none
   type(leeway_codec) :: codec
+  type(leeway_stream_info) :: info
   integer(int8), allocatable :: stream(:)
   real(real32) :: field(64, 48, 20)
   real(real64) :: wide(100, 30)
@@ -32,6 +33,11 @@ program writer
   call save("field.lwy", stream)
   call codec%compress(wide(100:1:-3, 2:30:4), stream)
   call save("section.lwy", stream)
+  call codec%set_brief(.true.)
+  call codec%compress(wide(:, 3), stream)
+  call codec%inspect(stream, info)
+  if (.not. info%brief .or. info%shape(1) /= 100) error stop "not the brief form"
+  call save("brief.lwy", stream)
   open (10, file="field.raw", access="stream")
   write (10) field
   close (10)
@@ -85,6 +91,9 @@ def test_what_fortran_writes(shell):
     assert leeway.verify(shell.folder / "field.lwy", field)
     section = np.fromfile(shell.folder / "section.raw", "f8").reshape(8, 34)
     check(leeway.decompress(shell.folder / "section.lwy"), section, 1e-3)
+    brief = np.exp(-0.01 * np.arange(1, 101)) * 3
+    check(leeway.decompress(shell.folder / "brief.lwy"), brief, 1e-3)
+    assert leeway.inspect(shell.folder / "brief.lwy").form == "brief" and leeway.inspect(shell.folder / "field.lwy").form == "standard"
     shell(BUILD / "leeway", "verify", "field.lwy", "--against", "field.raw", "--shape", "20x48x64", "--dtype", "f32")
 
 
