@@ -14,7 +14,8 @@
 --equal lossless  every value comes back bit for bit
 
 One thread. Each measurement is made in a process of its own; one that fails, dies or takes too long is a row of the table
-that says so. Speeds are medians, with memcpy of the same array timed between the passes. A value that means "nothing here"
+that says so. Speeds count processor time, which others on the machine disturb least, and are the best of --repeat passes, with
+memcpy of the same array timed between them; a single pass gives no speeds. A value that means "nothing here"
 (fields.json beside a field names it, or --fill) counts neither for range, error nor PSNR; compressors that cannot keep it
 get the mean of the other values, or NaN, in its place, and what a mask would cost them is not counted.
 """
@@ -25,9 +26,9 @@ import math
 import multiprocessing
 import os
 import pathlib
+import platform
 import re
 import signal
-import statistics
 import sys
 import time
 
@@ -73,16 +74,17 @@ def compare(field, back, peer):
 
 
 def timed(function, *arguments):
-    start = time.perf_counter()
+    """What it returns, and the processor time of all threads that it took."""
+    start = time.process_time()
     result = function(*arguments)
-    return result, time.perf_counter() - start
+    return result, time.process_time() - start
 
 
 def passes(peer, field, bound, repeat):
     """Compresses and decompresses a few times, memcpy in between."""
     coder, copy = peer.load(), np.empty_like(field.array)
     seconds = {"compress": [], "decompress": [], "memcpy": []}
-    for _ in range(repeat if peer.native else 1):
+    for _ in range(repeat if peer.timed else 1):
         (stream, size), compress = timed(coder.encode, field, bound)
         back, decompress = timed(coder.decode, stream, field)
         np.copyto(copy, field.array)
@@ -90,8 +92,8 @@ def passes(peer, field, bound, repeat):
         for name, value in zip(seconds, (compress, decompress, memcpy)):
             seconds[name].append(value)
     row = {"bytes": size, **compare(field, back, peer)}
-    if peer.native:
-        row |= {f"{name}_mb_s": round(field.array.nbytes / 1e6 / statistics.median(values), 1) for name, values in seconds.items()}
+    if peer.timed and repeat > 1:
+        row |= {f"{name}_mb_s": round(field.array.nbytes / 1e6 / min(values), 1) for name, values in seconds.items()}
     return row
 
 
@@ -190,6 +192,12 @@ def chosen(options):
     return found
 
 
+def processor():
+    """Its name, for speeds."""
+    names = re.findall(r"model name\s*: (.+)", pathlib.Path("/proc/cpuinfo").read_text())
+    return names[0] if names else platform.machine()
+
+
 def version_of(package):
     try:
         return importlib.metadata.version(package)
@@ -206,18 +214,23 @@ def arguments():
     parser.add_argument("--recipes", help="leeway's, separated by commas (default,fast,small,smallest)")
     parser.add_argument("--peers", help="only these, separated by commas: " + ", ".join({**compressors.LOSSY, **compressors.LOSSLESS}))
     parser.add_argument("--fill", type=float, help="value that means: nothing here")
-    parser.add_argument("--repeat", type=int, default=3, help="passes of every compressor")
+    parser.add_argument("--repeat", type=int, default=3, help="passes of every compressor; 1: no speeds")
     parser.add_argument("--limit", type=float, default=1200, help="seconds that a measurement may take")
-    parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON")
-    return parser.parse_args()
+    parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON, after each of them")
+    parser.add_argument("--keep", action="store_true", help="rows that FILE has and that are not measured now stay there")
+    options = parser.parse_args()
+    if options.keep and not options.json:
+        parser.error("--keep needs --json")
+    return options
 
 
 def main():
     options = arguments()
     peers = chosen(options)
     targets = {"bound": options.rel, "psnr": options.psnr, "lossless": [None]}[options.equal]
-    document = {"packages": {peer.package: version_of(peer.package) for peer in peers.values()},
-                "not_native": [name for name, peer in peers.items() if not peer.native], "fields": {}, "rows": []}
+    document = {"processor": processor(), "packages": {peer.package: version_of(peer.package) for peer in peers.values()},
+                "not_timed": [name for name, peer in peers.items() if not peer.timed], "fields": {}, "rows": []}
+    before = summary.read(options.json) if options.keep and os.path.exists(options.json) else None
     print(summary.HEAD)
     for path in options.fields:
         field = load(path, options.fill)
@@ -228,8 +241,8 @@ def main():
                     row = measure(field, options.equal, asked, name, peer, options)
                     document["rows"].append(row)
                     print(summary.line(row), flush=True)
-        if options.json:
-            summary.write(document, options.json)
+                    if options.json:
+                        summary.write(summary.merged(before, document) if before else document, options.json)
     print(summary.means(document["rows"]))
 
 

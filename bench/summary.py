@@ -2,6 +2,7 @@
 """Rows of bench/peers.py as text and JSON, and geometric means over them."""
 import json
 import math
+import pathlib
 
 HEAD = (f"{'field':<12} {'asked':>7} {'codec':<18} {'ratio':>9} {'bits':>7} {'PSNR':>7} {'err/bound':>10} "
         f"{'comp/memcpy':>11} {'dec/memcpy':>11}")
@@ -73,13 +74,15 @@ def write(document, path):
         out.write(json.dumps(facts)[:-1] + ', "rows": [\n' + rows + "\n]}\n")
 
 
-def read(*paths):
-    """The rows of several files, and the packages."""
-    documents = []
-    for path in paths:
-        with open(path) as file:
-            documents.append(json.load(file))
-    return {"packages": {name: version for document in documents for name, version in document["packages"].items()},
-            "not_native": sorted({name for document in documents for name in document["not_native"]}),
+def merged(*documents):
+    """The rows of several documents, and the packages; of rows about the same thing the last, at the place of the first."""
+    rows = {tuple(row[key] for key in ("field", "equal", "asked", "codec")): row for document in documents for row in document["rows"]}
+    return {"processor": documents[-1]["processor"], "packages": {name: version for document in documents for name, version in document["packages"].items()},
+            "not_timed": sorted({name for document in documents for name in document["not_timed"]}),
             "fields": {name: facts for document in documents for name, facts in document["fields"].items()},
-            "rows": [row for document in documents for row in document["rows"]]}
+            "rows": list(rows.values())}
+
+
+def read(*paths):
+    """What several files have, as one document."""
+    return merged(*(json.loads(pathlib.Path(path).read_text()) for path in paths))

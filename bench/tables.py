@@ -42,7 +42,7 @@ class Tables:
             return summary.read(*(results / f"{name}.json" for name in names))
 
         measured = read("bound", "psnr", "speed", "lossless")
-        self.packages, self.not_native = measured["packages"], measured["not_native"]
+        self.packages = measured["packages"]
         self.bound, self.psnr = read("bound")["rows"], read("psnr")["rows"]
         self.speeds, self.without_loss = read("speed"), read("lossless")["rows"]
         self.fields = measured["fields"]
