@@ -58,6 +58,8 @@ def codecs(rows, ours):
 def means(rows):
     """How much smaller leeway's streams are, in the geometric mean over the cells that both reach."""
     ours, others = codecs(rows, True), codecs(rows, False)
+    if not ours or not others:
+        return ""
     text = ["", "Times smaller, geometric mean (least), over the cells where both count:"]
     text.append(f"{'':<18}" + "".join(f"{name:>18}" for name in ours))
     for name, rivals in [(name, [name]) for name in others] + [("best of them", others)]:

@@ -31,6 +31,10 @@ def number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
+def ratio_and_psnr(row):
+    return f"{number(row['ratio'])} ({'exact' if row['psnr'] is None else format(row['psnr'], '.0f')})"
+
+
 def mean_psnr(rows):
     """The mean of the decibels."""
     return f"{sum(row['psnr'] for row in rows) / len(rows):.0f} dB"
@@ -53,6 +57,11 @@ class Tables:
         return [name for name in self.fields if any(field == name for field, _ in cells)
                 and all(codec in row for (field, _), row in cells.items() for codec in codecs if field == name)]
 
+    def speed(self, equal, codec, way):
+        """As a part of memcpy's."""
+        rows = [row for row in self.speeds["rows"] if row["equal"] == equal and row["codec"] == codec and summary.counts(row)]
+        return f"{summary.geometric_mean([row[way + '_mb_s'] / row['memcpy_mb_s'] for row in rows]):.3f}"
+
     def answer(self):
         """Means over the fields that all of the main compressors take."""
         fields = [name for name in self.common(self.bound, MAIN) if name in self.common(self.psnr, MAIN)]
@@ -64,28 +73,30 @@ class Tables:
                 rows = [by_bound[name, rel][codec] for name in fields]
                 line.append(f"{number(summary.geometric_mean([row['ratio'] for row in rows]))} ({mean_psnr(rows)})")
             line += [number(summary.geometric_mean([by_psnr[name, target][codec]["ratio"] for name in fields])) for target in TARGETS]
-            timed = [row for row in self.speeds["rows"] if row["codec"] == codec and summary.counts(row)]
-            line += [f"{summary.geometric_mean([row[way + '_mb_s'] / row['memcpy_mb_s'] for row in timed]):.3f}"
-                     for way in ("compress", "decompress")]
-            lines.append(line)
+            lines.append(line + [self.speed("bound", codec, way) for way in ("compress", "decompress")])
         head = [f"{len(fields)} unseen fields", *(f"bound {rel:.0e}".replace("e-0", "e-") for rel in RELS),
                 *(f"at {target} dB" for target in TARGETS), "compress", "decompress"]
         return markdown(head, lines)
 
     def unseen(self):
-        cells, others = summary.cells(self.bound), [name for name in summary.codecs(self.bound, False) if name not in MAIN]
+        return self.field_by_field(self.bound, 1e-3, "bound 1e-3")
+
+    def unseen_psnr(self):
+        return self.field_by_field(self.psnr, 70, "at 70 dB")
+
+    def field_by_field(self, rows, asked, title):
+        cells, others = summary.cells(rows), [name for name in summary.codecs(rows, False) if name not in MAIN]
         lines = []
         for name in self.fields:
-            row = cells[name, 1e-3]
-            line = [name]
-            best = max(row, key=lambda codec: row[codec]["ratio"])
-            for codec in MAIN:
-                text = f"{number(row[codec]['ratio'])} ({row[codec]['psnr']:.0f})" if codec in row else "-"
-                line.append(f"**{text}**" if codec == best else text)
+            row = cells[name, asked]
+            texts = {codec: ratio_and_psnr(found) for codec, found in row.items()}
             rest = max((codec for codec in others if codec in row), key=lambda codec: row[codec]["ratio"], default=None)
-            line.append(f"{rest} {number(row[rest]['ratio'])} ({row[rest]['psnr']:.0f})" if rest else "-")
-            lines.append(line)
-        return markdown(["bound 1e-3", *(OURS.get(codec, codec) for codec in MAIN), "best of the others"], lines)
+            if rest:
+                texts[rest] = f"{rest} {texts[rest]}"
+            best = max(row, key=lambda codec: row[codec]["ratio"])
+            texts[best] = f"**{texts[best]}**"
+            lines.append([name, *(texts.get(codec, "-") for codec in [*MAIN, rest])])
+        return markdown([title, *(OURS.get(codec, codec) for codec in MAIN), "best of the others"], lines)
 
     def gains(self):
         others = summary.codecs(self.bound, False)
@@ -135,7 +146,9 @@ class Tables:
         codecs = list(dict.fromkeys(row["codec"] for row in self.without_loss))
         lines = [[name, *(number(cells[name, None][codec]["ratio"]) for codec in codecs)] for name in self.fields]
         means = [summary.geometric_mean([cells[name, None][codec]["ratio"] for name in self.fields]) for codec in codecs]
-        return markdown(["without loss", *codecs], lines + [["**geometric mean**", *map(number, means)]])
+        lines.append(["**geometric mean**", *map(number, means)])
+        lines += [[f"{way}, parts of memcpy", *(self.speed("lossless", codec, way) for codec in codecs)] for way in ("compress", "decompress")]
+        return markdown(["without loss", *codecs], lines)
 
     def exceeded(self):
         """Which compressors exceeded the bound, lost missing values or failed, and how often."""
@@ -150,7 +163,8 @@ class Tables:
         return markdown(["", "cells", "bound exceeded in", "largest error / bound", "missing values lost in", "failed in", "because"], lines)
 
     def versions(self):
-        return ", ".join(f"{name} {version}" for name, version in self.packages.items()) + ".\n"
+        packages = ", ".join(f"{name} {version}" for name, version in self.packages.items())
+        return f"{packages}. Speeds on {self.speeds['processor']}.\n"
 
     def fields_of(self):
         return sources.table()
