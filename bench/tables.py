@@ -31,6 +31,10 @@ def number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
+def short(asked):
+    return f"{asked:g} dB" if asked >= 1 else f"{asked:.0e}".replace("e-0", "e-")
+
+
 def ratio_and_psnr(row):
     return f"{number(row['ratio'])} ({'exact' if row['psnr'] is None else format(row['psnr'], '.0f')})"
 
@@ -74,8 +78,8 @@ class Tables:
                 line.append(f"{number(summary.geometric_mean([row['ratio'] for row in rows]))} ({mean_psnr(rows)})")
             line += [number(summary.geometric_mean([by_psnr[name, target][codec]["ratio"] for name in fields])) for target in TARGETS]
             lines.append(line + [self.speed("bound", codec, way) for way in ("compress", "decompress")])
-        head = [f"{len(fields)} unseen fields", *(f"bound {rel:.0e}".replace("e-0", "e-") for rel in RELS),
-                *(f"at {target} dB" for target in TARGETS), "compress", "decompress"]
+        head = [f"{len(fields)} unseen fields", *(f"bound {short(rel)}" for rel in RELS),
+                *(f"at {short(target)}" for target in TARGETS), "compress", "decompress"]
         return markdown(head, lines)
 
     def unseen(self):
@@ -108,7 +112,7 @@ class Tables:
                     found = list(summary.gains(rows, codec, rivals).values())
                     line.append(f"{summary.geometric_mean(found):.2f} ({min(found):.2f})" if found else "-")
             lines.append([*line, len(summary.gains(self.bound, "leeway", rivals))])
-        return markdown(["times smaller than", "default, equal bound", "small", "smallest", "default, equal PSNR", "small", "smallest", "cells"], lines)
+        return markdown(["times smaller than", "default, equal bound", "small", "smallest", "default, equal PSNR", "small", "smallest", "cells of equal bound"], lines)
 
     def losses(self):
         """Where leeway is behind a peer, cell by cell."""
@@ -121,7 +125,7 @@ class Tables:
                 worst = []
                 for gain, cell in behind[:6]:
                     rival = max((name for name in others if name in cells[cell]), key=lambda name: cells[cell][name]["ratio"])
-                    worst.append(f"{cell[0]} at {cell[1]:g} {gain:.2f} ({rival})")
+                    worst.append(f"{cell[0]} at {short(cell[1])} ({gain:.2f} of {rival}'s)")
                 more = f"; and {len(behind) - 6} more" if len(behind) > 6 else ""
                 text += f"* {what}, {label}: behind the best peer in {len(behind)} of {len(found)} cells"
                 text += ": " + ", ".join(worst) + more + "\n" if behind else "\n"
@@ -131,15 +135,16 @@ class Tables:
         """What weather services and climate modellers use, on their fields."""
         names = [name for name, facts in self.fields.items() if facts["domain"] in ("climate", "weather", "ocean")]
         lines = []
-        for codec in dict.fromkeys(row["codec"] for row in self.bound):
+        done = [row for row in self.bound if row["field"] in names and "failed" not in row]
+        for codec in dict.fromkeys(row["codec"] for row in done):
             line = [OURS.get(codec, codec)]
             for rel in RELS:
-                rows = [row for row in self.bound if row["codec"] == codec and row["asked"] == rel and row["field"] in names and "failed" not in row]
+                rows = [row for row in done if row["codec"] == codec and row["asked"] == rel]
                 counted = [row for row in rows if summary.counts(row)]
                 ratio = summary.geometric_mean([row["ratio"] for row in rows])
                 line.append(f"{number(ratio)} ({mean_psnr(rows)})" + ("" if len(counted) == len(names) else f", bound kept in {len(counted)}"))
             lines.append(line)
-        return markdown([f"{len(names)} maps", *(f"bound {rel:.0e}".replace("e-0", "e-") for rel in RELS)], lines)
+        return markdown([f"{len(names)} maps", *(f"bound {short(rel)}" for rel in RELS)], lines)
 
     def lossless(self):
         cells = summary.cells(self.without_loss)
