@@ -44,7 +44,8 @@ def plain(axis, *which):
     """Ticks of a logarithmic axis as ordinary numbers."""
     for name in which:
         side = getattr(axis, f"{name}axis")
-        side.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        low, high = side.get_view_interval()
+        side.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 60 else (1, 3)))
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         side.set_minor_formatter(NullFormatter())
 
@@ -87,7 +88,7 @@ def rates(document):
     figure, axes = plt.subplots(2, 3, figsize=(9.5, 6.2), layout="constrained")
     for axis, field in zip(axes.flat, fields):
         for codec in names:
-            points = sorted((row["bits"], row["psnr"]) for row in rows if row["field"] == field and row["codec"] == codec and row["psnr"])
+            points = sorted(((row["bits"], row["psnr"]) for row in rows if row["field"] == field and row["codec"] == codec and row["psnr"]), key=lambda point: point[1])
             if points:
                 color, marker, name = style(codec)
                 ours = codec.startswith("leeway")

@@ -118,7 +118,7 @@ def at_psnr(peer, field, target):
             part = (enough[1] - PSNR_MARGIN / 2) / (enough[1] - too_little[1])
             bound = math.exp(enough[0] + (too_little[0] - enough[0]) * min(max(part, 0.05), 0.95))
         else:
-            bound *= 10 ** (max(min(above, 20), -20) / 20) * (1.05 if above >= 0 else 0.95)
+            bound = min(bound * 10 ** (max(min(above, 20), -20) / 20) * (1.05 if above >= 0 else 0.95), 0.9 * field.range)
     reached = [row for row in tried if row["psnr"] is None or row["psnr"] >= target]
     if not reached:
         raise ValueError("the PSNR was not reached")
