@@ -115,7 +115,7 @@ def speeds(document):
         for codec, found in done.items():
             color, marker, name = style(codec)
             ratio = summary.geometric_mean([row["ratio"] for row in found])
-            speed = summary.geometric_mean([row[f"{way}_mb_s"] / row["memcpy_mb_s"] for row in found])
+            speed = summary.geometric_mean(summary.speeds(rows, codec, way))
             note = "" if len(found) == len(fields) else f" ({len(found)} of {len(fields)} fields)"
             axis.plot(ratio, speed, marker, color=color, markersize=8)
             points.append((ratio, speed, name + note))

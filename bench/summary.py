@@ -51,6 +51,14 @@ def gains(rows, codec, others):
     return found
 
 
+def speeds(rows, codec, way):
+    """Those of a compressor as parts of memcpy's, field by field; memcpy counts as it was at best beside any compressor."""
+    memcpy = {}
+    for row in rows:
+        memcpy[row["field"]] = max(memcpy.get(row["field"], 0), row.get("memcpy_mb_s", 0))
+    return [row[f"{way}_mb_s"] / memcpy[row["field"]] for row in rows if row["codec"] == codec and f"{way}_mb_s" in row and counts(row)]
+
+
 def codecs(rows, ours):
     return [name for name in dict.fromkeys(row["codec"] for row in rows) if name.startswith("leeway") == ours]
 

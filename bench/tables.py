@@ -63,8 +63,8 @@ class Tables:
 
     def speed(self, equal, codec, way):
         """As a part of memcpy's."""
-        rows = [row for row in self.speeds["rows"] if row["equal"] == equal and row["codec"] == codec and summary.counts(row)]
-        return f"{summary.geometric_mean([row[way + '_mb_s'] / row['memcpy_mb_s'] for row in rows]):.3f}"
+        rows = [row for row in self.speeds["rows"] if row["equal"] == equal]
+        return f"{summary.geometric_mean(summary.speeds(rows, codec, way)):.3f}"
 
     def answer(self):
         """Means over the fields that all of the main compressors take."""

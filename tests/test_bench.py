@@ -111,6 +111,11 @@ def test_means_leave_out_what_broke_its_bound():
     assert summary.geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
 
 
+def test_speeds_are_parts_of_the_best_memcpy():
+    rows = [row_of("leeway", 8.0, compress_mb_s=300.0, memcpy_mb_s=1000.0), row_of("SZ3", 4.0, compress_mb_s=100.0, memcpy_mb_s=1200.0)]
+    assert summary.speeds(rows, "leeway", "compress") == [0.25] and summary.speeds(rows, "zfp", "compress") == []
+
+
 def test_readers_of_fields():
     def record(content):
         size = len(content).to_bytes(4, "little")
