@@ -107,25 +107,27 @@ def rates(document):
 def speeds(document):
     """Speed as a part of memcpy's over the ratio, geometric means over the fields that all compressors shown have done."""
     rows = [row for row in document["rows"] if row["equal"] == "bound" and "compress_mb_s" in row and summary.counts(row)]
-    fields = {row["field"] for row in rows}
-    done = {codec: [row for row in rows if row["codec"] == codec] for codec in dict.fromkeys(row["codec"] for row in rows)}
+    codecs = list(dict.fromkeys(row["codec"] for row in rows))
+    fields = [name for name in document["fields"] if all(any(row["field"] == name and row["codec"] == codec for row in rows) for codec in codecs)]
+    rows = [row for row in rows if row["field"] in fields]
+    megabytes = [4e-6 * math.prod(document["fields"][name]["shape"]) for name in fields]
     figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.4), layout="constrained", sharex=True)
     for axis, way in zip(axes, ("compress", "decompress")):
         points = []
-        for codec, found in done.items():
+        for codec in codecs:
             color, marker, name = style(codec)
-            ratio = summary.geometric_mean([row["ratio"] for row in found])
+            ratio = summary.geometric_mean([row["ratio"] for row in rows if row["codec"] == codec])
             speed = summary.geometric_mean(summary.speeds(rows, codec, way))
-            note = "" if len(found) == len(fields) else f" ({len(found)} of {len(fields)} fields)"
             axis.plot(ratio, speed, marker, color=color, markersize=8)
-            points.append((ratio, speed, name + note))
+            points.append((ratio, speed, name))
         axis.axhline(1, color="#888888", linewidth=1)
         axis.set(xscale="log", yscale="log", xlabel="ratio, geometric mean", ylabel="speed / memcpy", title=f"{way}ing")
         axis.grid(True)
         axis.margins(x=0.15, y=0.12)
         plain(axis, "x", "y")
         label(figure, axis, points)
-    figure.suptitle(f"One thread, {len(fields)} fields of 13 to 67 MB, bound 1e-3 of the range; up and to the right is better", fontsize=10)
+    figure.suptitle(f"One thread, {len(fields)} fields of {min(megabytes):.0f} to {max(megabytes):.0f} MB, bound 1e-3 of the range; "
+                    "up and to the right is better", fontsize=10)
     return figure
 
 

@@ -142,7 +142,8 @@ class Tables:
                 rows = [row for row in done if row["codec"] == codec and row["asked"] == rel]
                 counted = [row for row in rows if summary.counts(row)]
                 ratio = summary.geometric_mean([row["ratio"] for row in rows])
-                line.append(f"{number(ratio)} ({mean_psnr(rows)})" + ("" if len(counted) == len(names) else f", bound kept in {len(counted)}"))
+                kept = "" if len(counted) == len(names) else f", bound kept in {len(counted)} of {len(rows)}"
+                line.append(f"{number(ratio)} ({mean_psnr(rows)}){kept}")
             lines.append(line)
         return markdown([f"{len(names)} maps", *(f"bound {short(rel)}" for rel in RELS)], lines)
 
