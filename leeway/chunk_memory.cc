@@ -28,15 +28,14 @@ size_t place(size_t k, size_t size) {
   return std::min(size - 1, size_t(double(fraction >> 11) * 0x1p-53 * double(size)));
 }
 
-u64 kind_of(const View& array, const Bound& bound) {
-  Writer kind;
-  kind.put(array.dtype);
-  kind.put_array(array.shape.extents());
-  for (const Limit& limit : bound.limits()) {
-    kind.put(limit.kind);
-    kind.put(limit.value);
-  }
-  return hash_of(kind.bytes());
+// Those that are looked at first: all, if there are few.
+size_t usual_place(size_t k, size_t size) { return size > kMostMarks ? place(k, size) : k; }
+
+// A mark as one number.
+u64 number_of(u64 kind, u64 at, u64 bits) {
+  u64 number = (bits ^ kind) * 0x9e3779b97f4a7c15u;
+  number = (number ^ number >> 32 ^ at * 0xff51afd7ed558ccdu) * 0xc4ceb9fe1a85ec53u;
+  return number ^ number >> 29;
 }
 
 // The values of an array, one after the other; copied if they do not lie so.
@@ -59,12 +58,6 @@ class Contiguous {
   const std::byte* values_;
   std::vector<std::byte> copy_;
 };
-
-// Whether the host asks for the recipe of the earlier stream. If not, the array is not one that
-// comes back: somebody copies it.
-bool has_recipe_of(const Header& earlier, const CompressOptions& options, DType dtype) {
-  return is_choice(options.recipe) || earlier.recipe == stored_recipe(options, dtype);
-}
 
 // Whether a stream of the array may keep frames of the earlier one.
 bool can_continue(const Header& earlier, const CompressOptions& options, const View& array) {
@@ -96,19 +89,33 @@ ChunkMemory& ChunkMemory::of_process() {
   return *memory;
 }
 
+ChunkMemory::Kind ChunkMemory::kind_of(const View& array, const Bound& bound,
+                                       const std::string& recipe) {
+  Writer values;
+  values.put(array.dtype);
+  values.put_array(array.shape.extents());
+  for (const Limit& limit : bound.limits()) {
+    values.put(limit.kind);
+    values.put(limit.value);
+  }
+  return {hash_of(values.bytes()), hash_of(bytes_of(std::span<const char>(recipe)))};
+}
+
 // Of ordinary values only: special ones come back whatever happens. Where most values are special,
 // all are looked at to find the others.
-std::vector<ChunkMemory::Mark> ChunkMemory::marks_of(const View& array, const Mask& mask) {
+void ChunkMemory::find_marks(const View& array, const Mask& mask, Known& known) {
   const auto size = size_t(array.shape.size());
   const Contiguous values(array);
-  std::vector<Mark> marks;
+  std::vector<Mark>& marks = known.marks;
+  marks.reserve(std::min(size, kMostMarks));
   visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
     const auto add = [&](size_t at) {
       const T value = values.at<T>(at);
       if (!mask.is_special(value)) marks.push_back({at, u64(bits_of(value))});
     };
-    for (size_t k = 0; k < kMostMarks && size > kMostMarks; ++k) add(place(k, size));
-    if (marks.size() >= kMostMarks / 2) return;
+    for (size_t k = 0; k < std::min(size, kMostMarks); ++k) add(usual_place(k, size));
+    known.is_usual = size <= kMostMarks || marks.size() >= kMostMarks / 2;
+    if (known.is_usual) return;
     marks.clear();
     for (size_t at = 0; at < size; ++at) add(at);
     if (marks.size() <= kMostMarks) return;
@@ -116,19 +123,19 @@ std::vector<ChunkMemory::Mark> ChunkMemory::marks_of(const View& array, const Ma
     for (size_t k = 0; k < kMostMarks; ++k) some.push_back(marks[place(k, marks.size())]);
     marks = std::move(some);
   });
-  std::ranges::sort(marks, {}, &Mark::at);
+  if (!std::ranges::is_sorted(marks, {}, &Mark::at)) std::ranges::sort(marks, {}, &Mark::at);
   const auto is_twice = [](const Mark& a, const Mark& b) { return a.at == b.at; };
   marks.erase(std::unique(marks.begin(), marks.end(), is_twice), marks.end());
-  return marks;
 }
 
 void ChunkMemory::keep(Known known) {
   const std::lock_guard lock(mutex_);
   // What is decoded again and again is known once.
-  if (!known_.empty() && known_.back().kind == known.kind && known_.back().hash == known.hash)
+  if (!known_.empty() && known_.back().kind.covers(known.kind) && known_.back().hash == known.hash)
     return;
   bytes_ += known.stream.size();
   known_.push_back(std::move(known));
+  ++not_noted_;
   for (; bytes_ > kMostBytes && forgotten_ + 1 < known_.size(); ++forgotten_) {
     bytes_ -= known_[forgotten_].stream.size();
     known_[forgotten_].stream = {};
@@ -137,22 +144,78 @@ void ChunkMemory::keep(Known known) {
   bytes_ -= known_.front().stream.size();
   known_.pop_front();
   if (forgotten_ > 0) --forgotten_;
+  not_noted_ = std::min(not_noted_, known_.size());
 }
 
-// The stream with most of the weights. If another one has many marks that the best one has not,
-// the array may hold parts of both.
-ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
-  const std::lock_guard lock(mutex_);
-  if (std::ranges::find(known_, kind, &Known::kind) == known_.end()) return {};
-  const Contiguous values(array);
-  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) -> Trail {
-    const auto is_here = [&](const Mark& mark) {
-      return u64(bits_of(values.at<T>(mark.at))) == mark.bits;
-    };
+void ChunkMemory::note_marks() {
+  const auto note = [&](const Known& known) {
+    for (const Mark& mark : known.marks)
+      noted_.add(number_of(known.kind.values, mark.at, mark.bits));
+  };
+  for (; not_noted_ > 0; --not_noted_) {
+    if (!noted_.has_room(kMostMarks)) {
+      noted_.reset(known_.size() * kMostMarks);
+      not_noted_ = known_.size();
+    }
+    note(known_[known_.size() - not_noted_]);
+  }
+}
+
+// Looks for the stream that an array came from.
+class ChunkMemory::Search {
+ public:
+  Search(ChunkMemory& memory, const View& array, const Kind& kind)
+      : memory_(memory), values_(array), size_(size_t(array.shape.size())), kind_(kind) {}
+
+  // The stream with most of the weights. If another one has many marks that the best one has not,
+  // the array may hold parts of both.
+  template <class T>
+  Trail run() {
+    for (const Known& known : memory_.known_)
+      if (kind_.covers(known.kind)) candidates_.push_back(&known);
+    if (candidates_.empty()) return {};
+    const std::vector<Mark> met = met_marks<T>();
+    if (std::ranges::all_of(candidates_, &Known::is_usual)) {
+      if (met.empty()) return {};
+      // Mostly one of the last has all that any has.
+      for (size_t i = candidates_.size(); i-- > 0;)
+        if (has_all(*candidates_[i], met) && !candidates_[i]->stream.empty())
+          return {candidates_[i]->stream, true};
+    }
+    return weigh<T>();
+  }
+
+ private:
+  template <class T>
+  bool is_here(const Mark& mark) const {
+    return u64(bits_of(values_.at<T>(mark.at))) == mark.bits;
+  }
+
+  // Values of the array, in the usual places, that some stream has there; by place.
+  template <class T>
+  std::vector<Mark> met_marks() {
+    memory_.note_marks();
+    std::vector<Mark> met;
+    for (size_t k = 0; k < std::min(size_, kMostMarks); ++k) {
+      const Mark mark{usual_place(k, size_), u64(bits_of(values_.at<T>(usual_place(k, size_))))};
+      if (memory_.noted_.may_have(number_of(kind_.values, mark.at, mark.bits))) met.push_back(mark);
+    }
+    if (size_ > kMostMarks) std::ranges::sort(met, {}, &Mark::at);
+    return met;
+  }
+  static bool has_all(const Known& known, std::span<const Mark> marks) {
+    auto own = std::ranges::lower_bound(known.marks, marks[0].at, {}, &Mark::at);
+    return std::ranges::all_of(marks, [&](const Mark& mark) {
+      while (own != known.marks.end() && own->at < mark.at) ++own;
+      return own != known.marks.end() && own->at == mark.at && own->bits == mark.bits;
+    });
+  }
+
+  template <class T>
+  Trail weigh() {
     std::unordered_map<u64, double> counts;  // of some values of the array
-    const auto size = size_t(array.shape.size());
-    for (size_t k = 0; k < std::min(size, kMostMarks); ++k)
-      ++counts[u64(bits_of(values.at<T>(size > kMostMarks ? place(k, size) : k)))];
+    for (size_t k = 0; k < std::min(size_, kMostMarks); ++k)
+      ++counts[u64(bits_of(values_.at<T>(usual_place(k, size_))))];
     const auto weight_of = [&](const Known& known, auto&& is_counted) {
       double weight = 0;
       for (const Mark& mark : known.marks) {
@@ -162,11 +225,12 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
       }
       return weight;
     };
+    const auto is_here = [&](const Mark& mark) { return this->is_here<T>(mark); };
     const Known* best = nullptr;
     double most = 0;
-    for (const Known& known : known_) {
-      const double weight = known.kind == kind ? weight_of(known, is_here) : 0;
-      if (weight > 0 && weight >= most) best = &known, most = weight;
+    for (const Known* known : candidates_) {
+      const double weight = weight_of(*known, is_here);
+      if (weight > 0 && weight >= most) best = known, most = weight;
     }
     if (!best) return {};
     const auto best_has_another = [&](const Mark& mark) {
@@ -175,12 +239,26 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
     };
     const double doubtful = weight_of(*best, [](const Mark&) { return true; }) / kDoubtfulPart;
     if (best->stream.empty()) return {{}, most >= doubtful};
-    for (const Known& known : known_)
-      if (known.kind == kind && weight_of(known, [&](const Mark& mark) {
-                                  return is_here(mark) && best_has_another(mark);
-                                }) >= doubtful)
+    for (const Known* known : candidates_)
+      if (weight_of(*known, [&](const Mark& mark) {
+            return is_here(mark) && best_has_another(mark);
+          }) >= doubtful)
         return {{}, true};
     return {best->stream, true};
+  }
+
+  ChunkMemory& memory_;
+  Contiguous values_;
+  size_t size_;
+  Kind kind_;
+  std::vector<const Known*> candidates_;  // the oldest first
+};
+
+ChunkMemory::Trail ChunkMemory::find(const View& array, const Kind& kind) {
+  const std::lock_guard lock(mutex_);
+  if (known_.empty()) return {};
+  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
+    return Search(*this, array, kind).run<T>();
   });
 }
 
@@ -190,10 +268,13 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
   const StreamReader reader(source);
   const Header& header = reader.header();
   if (header.bound.has(BoundKind::lossless) || stays_anyway(reader)) return;
-  keep({kind_of(decoded, header.bound),
-        hash_of(stream),
-        {stream.begin(), stream.end()},
-        marks_of(decoded, {.params = {}, .fills = header.fills})});
+  Known known{kind_of(decoded, header.bound, header.recipe),
+              hash_of(stream),
+              {stream.begin(), stream.end()},
+              {},
+              true};
+  find_marks(decoded, {.params = {}, .fills = header.fills}, known);
+  keep(std::move(known));
 }
 
 CompressReport ChunkMemory::compress_into(const View& array, const CompressOptions& options,
@@ -201,7 +282,16 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
   const DefaultFloatingPoint environment;
   const auto compress_plainly = [&] { return leeway::compress_into(array, options, memory); };
   if (options.bound.has(BoundKind::lossless)) return compress_plainly();
-  const Trail trail = find(array, kind_of(array, options.bound));
+  {
+    const std::lock_guard lock(mutex_);
+    if (known_.empty()) return compress_plainly();
+  }
+  // A chunk of another recipe is not one that comes back: somebody copies it.
+  Kind kind = kind_of(array, options.bound, "");
+  kind.recipe = 0;
+  if (!is_choice(options.recipe))
+    kind = kind_of(array, options.bound, stored_recipe(options, array.dtype));
+  const Trail trail = find(array, kind);
   if (!trail.is_known) return compress_plainly();
   CompressOptions again = options;
   if (trail.stream.empty()) {
@@ -210,7 +300,6 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
   }
   const MemorySource source(trail.stream);
   const StreamReader earlier(source);
-  if (!has_recipe_of(earlier.header(), options, array.dtype)) return compress_plainly();
   if (can_continue(earlier.header(), options, array)) {
     again.earlier = &earlier;
     again.recipe = earlier.header().recipe;

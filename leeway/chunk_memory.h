@@ -14,6 +14,7 @@
 
 #include "leeway/core/bytes.h"
 #include "leeway/core/export.h"
+#include "leeway/core/tag_set.h"
 #include "leeway/engine/engine.h"
 #include "leeway/preprocess/mask.h"
 
@@ -37,25 +38,40 @@ class LEEWAY_EXPORT ChunkMemory {
   struct Mark {
     u64 at, bits;
   };
+  struct Kind {
+    u64 values;  // type, shape and bound, as one number
+    u64 recipe;  // the same; 0: any
+    bool covers(const Kind& other) const {
+      return values == other.values && (recipe == 0 || recipe == other.recipe);
+    }
+  };
   struct Known {
-    u64 kind;      // type, shape and bound, as one number
-    u64 hash;      // of the stream
-    Bytes stream;  // empty: forgotten
-    std::vector<Mark> marks;
+    Kind kind;
+    u64 hash;                 // of the stream
+    Bytes stream;             // empty: forgotten
+    std::vector<Mark> marks;  // by place
+    bool is_usual;            // whether they are in the places that are looked at first
   };
   struct Trail {
     Bytes stream;  // empty: forgotten, or one of several
     bool is_known = false;
   };
+  class Search;
 
-  static std::vector<Mark> marks_of(const View& array, const Mask& mask);
+  static Kind kind_of(const View& array, const Bound& bound, const std::string& recipe);
+  static void find_marks(const View& array, const Mask& mask, Known& known);
   void keep(Known known);
-  Trail find(const View& array, u64 kind);
+  void note_marks();
+  Trail find(const View& array, const Kind& kind);
 
   std::mutex mutex_;
   std::deque<Known> known_;  // the oldest first
   size_t forgotten_ = 0;     // how many of the oldest have no stream any more
   u64 bytes_ = 0;            // of all streams
+  // Marks of all streams but the last few, and of some that are gone: what is not among them came
+  // from none. Whoever only reads never needs it.
+  TagSet noted_;
+  size_t not_noted_ = 0;
 };
 
 }  // namespace leeway

@@ -18,15 +18,21 @@ struct Made {
   std::shared_ptr<const ChunkCodec> codec;
 };
 
-// The last one is kept by the thread's pool, if it has one: small messages are mostly alike.
+// The last few, kept by the thread's pool: small arrays that come one by one are mostly alike.
+struct LastMade {
+  std::array<Made, 8> made;
+  size_t next = 0;
+};
+
 Made made_of(const std::string& asked, DType dtype) {
-  const auto last = BufferPool::keep<Made>();
-  const bool same = last->asked == asked || last->recipe == asked;
-  if (!last->codec || !same || last->dtype != dtype) {
-    const Recipe recipe = parse_recipe(asked);
-    *last = {asked, dtype, to_string(recipe), make_codec(recipe, dtype)};
-  }
-  return *last;
+  const BufferPool::UseOwn pool;
+  const auto last = BufferPool::keep<LastMade>();
+  for (const Made& made : last->made)
+    if (made.codec && made.dtype == dtype && (made.asked == asked || made.recipe == asked))
+      return made;
+  const Recipe recipe = parse_recipe(asked);
+  Made& made = last->made[last->next++ % last->made.size()];
+  return made = {asked, dtype, to_string(recipe), make_codec(recipe, dtype)};
 }
 
 // A pointwise bound is one on logarithms.
@@ -41,6 +47,7 @@ Made made_for(const CompressOptions& options, const std::string& name, DType dty
 // `to` is a sink or memory.
 template <class To>
 CompressReport compress_to(const View& array, const CompressOptions& options, const To& to) {
+  const BufferPool::UseOwn pool;
   const Choice choice = choose(array, options);
   const Made made = made_for(options, choice.recipe, array.dtype);
   if (choice.bounds.empty()) return compress_with(*made.codec, made.recipe, array, options, to);
