@@ -1,212 +1,234 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""leeway beside other error-bounded compressors, in one run: ratio, speed, error over bound, PSNR.
+"""leeway beside other compressors, in one run, each with its defaults: ratio, PSNR, error over bound, speed beside memcpy.
 
-    scripts/setup.sh peers
-    .venv/bin/python bench/peers.py turbulence_256x256x256.f32 --rel 1e-2 1e-3 1e-4 --plot rates.png
+    scripts/setup.sh peers && scripts/wheel.sh
+    .venv/bin/python bench/fields.py
+    .venv/bin/python bench/peers.py build/fields/*.f32 --json build/bound.json
+    .venv/bin/python bench/peers.py build/fields/*.f32 --equal psnr --psnr 50 70 90 --json build/psnr.json
+    .venv/bin/python bench/peers.py build/fields/*.f32 --equal lossless
 
-All of them get the same absolute bound, one thread, and take turns in every pass; speeds are medians. What is not installed
-is left out, and said so. HDF5 filters (SPERR) are timed through HDF5 in memory, which costs them a copy.
+--equal bound     all get the same absolute bound, a part of the range of the valid values
+--equal psnr      all get as near to a PSNR as they can, from above: the bound is searched for each compressor and field. SPERR
+                  and EBCC are then free of a largest error: SPERR aims at the PSNR, EBCC uses its JPEG 2000 layer alone
+--equal lossless  every value comes back bit for bit
+
+One thread. Each measurement is made in a process of its own; one that fails, dies or takes too long is a row of the table
+that says so. Speeds are medians, with memcpy of the same array timed between the passes. A value that means "nothing here"
+(fields.json beside a field names it, or --fill) counts neither for range, error nor PSNR; compressors that cannot keep it
+get the mean of the other values, or NaN, in its place, and what a mask would cost them is not counted.
 """
 import argparse
-import io
+import importlib.metadata
 import json
+import math
+import multiprocessing
 import os
+import pathlib
 import re
+import signal
 import statistics
-import subprocess
 import sys
 import time
 
 import numpy as np
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+import compressors
+import summary
+
 TYPES = {"f32": np.float32, "f64": np.float64}
+PSNR_MARGIN = 0.05  # dB that a search may stop above its target
+PSNR_STEPS = 14
 
 
-class Sz3:
-    name, algorithm = "SZ3", "INTERP_LORENZO"
-
-    def __init__(self):
-        import pysz
-
-        self.pysz = pysz
-
-    def compress(self, array, bound):
-        config = self.pysz.szConfig()
-        config.cmprAlgo = getattr(self.pysz.szAlgorithm, self.algorithm)
-        config.errorBoundMode, config.absErrorBound = self.pysz.szErrorBoundMode.ABS, bound
-        return self.pysz.sz.compress(array, config)[0]
-
-    def decompress(self, stream, array):
-        return self.pysz.sz.decompress(stream, array.dtype.type, array.shape)[0]
-
-
-class Sz3Lr(Sz3):
-    name, algorithm = "SZ3-LR", "LORENZO_REG"
-
-
-class Sz3Interp(Sz3):
-    name, algorithm = "SZ3-Interp", "INTERP"
-
-
-class Zfp:
-    name = "zfp"
-
-    def __init__(self):
-        import zfpy
-
-        self.zfpy = zfpy
-
-    def compress(self, array, bound):
-        return self.zfpy.compress_numpy(array, tolerance=bound)
-
-    def decompress(self, stream, array):
-        return self.zfpy.decompress_numpy(stream)
-
-
-class Sperr:
-    name = "SPERR"
-
-    def __init__(self):
-        import h5py
-        import hdf5plugin
-
-        self.h5py, self.plugin = h5py, hdf5plugin
-
-    def compress(self, array, bound):
-        array = array.reshape((-1,) + array.shape[-2:]) if array.ndim > 3 else array
-        if array.ndim < 2:
-            raise ValueError("needs two or three axes")
-        content = io.BytesIO()
-        # Without `swap` it takes the axes in the wrong order, which costs up to six times the bytes.
-        with self.h5py.File(content, "w") as file:
-            file.create_dataset("x", data=array, chunks=array.shape, **self.plugin.Sperr(absolute=bound, swap=True))
-        with self.h5py.File(content, "r") as file:
-            return content, file["x"].id.get_storage_size()
-
-    def decompress(self, stream, array):
-        with self.h5py.File(stream[0], "r") as file:
-            return file["x"][...].reshape(array.shape)
-
-
-PEERS = (Sz3, Sz3Lr, Sz3Interp, Zfp, Sperr)
-
-
-def available(names):
-    found = []
-    for peer in PEERS:
-        if names and peer.name not in names.split(","):
-            continue
-        try:
-            found.append(peer())
-        except ImportError as error:
-            print(f"{peer.name}: left out ({error})", file=sys.stderr)
-    return found
-
-
-def load(path):
-    match = re.search(r"_([0-9x]+)\.(f32|f64)$", path)
+def load(path, fill):
+    path = pathlib.Path(path)
+    match = re.search(r"^(.+)_([0-9x]+)\.(f32|f64)$", path.name)
     if not match:
         sys.exit(f"{path}: the name must end like _100x500x500.f32")
-    return np.fromfile(path, TYPES[match[2]]).reshape([int(n) for n in match[1].split("x")])
+    array = np.fromfile(path, TYPES[match[3]]).reshape([int(n) for n in match[2].split("x")])
+    table = path.parent / "fields.json"
+    facts = json.loads(table.read_text()).get(path.name, {}) if table.exists() else {}
+    return compressors.Field(match[1], array, facts.get("fill") if fill is None else fill, facts.get("domain", ""))
 
 
-def psnr(a, b):
-    error = np.mean((a.astype(np.float64) - b.astype(np.float64)) ** 2)
-    return float(10 * np.log10(float(a.max() - a.min()) ** 2 / error)) if error > 0 else None
+def psnr(field, back):
+    """None for infinity."""
+    valid = slice(None) if field.missing is None else ~field.missing
+    error = np.mean(np.square(field.array[valid].astype(np.float64) - back[valid]))
+    return float(20 * math.log10(field.range) - 10 * math.log10(error)) if error > 0 else None
 
 
-def leeway_pass(path, bound, recipes):
-    command = [os.path.join(ROOT, "build", "leeway"), "bench", path, "--abs", repr(bound), "--recipes", ",".join(recipes)]
-    output = subprocess.run(command + ["--threads", "1", "--repeat", "3", "--json"], check=True, capture_output=True, text=True)
-    return json.loads(output.stdout)
+def compare(field, back, peer):
+    """Largest error and PSNR over the valid values, and what became of the others: kept, lost, replaced; none."""
+    if back.shape != field.array.shape or back.dtype != field.array.dtype:
+        raise ValueError(f"gave back {back.dtype} {back.shape}")
+    valid = slice(None) if field.missing is None else ~field.missing
+    error = float(np.max(np.abs(field.array[valid].astype(np.float64) - back[valid])))
+    missing = "none"
+    if field.missing is not None:
+        same = np.array_equal(field.array[field.missing], back[field.missing], equal_nan=True)
+        missing = "replaced" if not peer.keeps_missing else "kept" if same else "lost"
+    return {"error": error, "psnr": psnr(field, back), "missing": missing}
 
 
-def measure(path, rel, recipes, peers, repeat):
-    array = load(path)
-    bound = rel * float(array.max() - array.min())
-    rows = {}
+def timed(function, *arguments):
+    start = time.perf_counter()
+    result = function(*arguments)
+    return result, time.perf_counter() - start
 
-    def add(name, ratio, compress, decompress, error, quality):
-        row = rows.setdefault(name, {"ratio": ratio, "error_over_bound": error, "psnr": quality, "compress": [], "decompress": []})
-        row["compress"].append(compress)
-        row["decompress"].append(decompress)
 
-    for _ in range(repeat):
-        for row in leeway_pass(path, bound, recipes):
-            add("leeway " + row["recipe"], row["ratio"], row["compress_mb_s"], row["decompress_mb_s"], row["error_over_bound"], row["psnr"])
-        for peer in peers:
-            try:
-                start = time.perf_counter()
-                stream = peer.compress(array, bound)
-                middle = time.perf_counter()
-                back = peer.decompress(stream, array)
-                end = time.perf_counter()
-            except (ValueError, RuntimeError) as error:
-                print(f"{peer.name}: left out ({error})", file=sys.stderr)
-                continue
-            size = stream[1] if isinstance(stream, tuple) else getattr(stream, "nbytes", None) or len(stream)
-            error = float(np.max(np.abs(array.astype(np.float64) - back.astype(np.float64)))) / bound
-            speed = array.nbytes / 1e6
-            add(peer.name, array.nbytes / size, speed / (middle - start), speed / (end - middle), error, psnr(array, back))
-    result = []
-    for name, row in rows.items():
-        medians = {way + "_mb_s": statistics.median(row.pop(way)) for way in ("compress", "decompress")}
-        result.append({"field": os.path.basename(path), "rel": rel, "codec": name, **row, **medians})
+def passes(peer, field, bound, repeat):
+    """Compresses and decompresses a few times, memcpy in between."""
+    coder, copy = peer.load(), np.empty_like(field.array)
+    seconds = {"compress": [], "decompress": [], "memcpy": []}
+    for _ in range(repeat if peer.native else 1):
+        (stream, size), compress = timed(coder.encode, field, bound)
+        back, decompress = timed(coder.decode, stream, field)
+        np.copyto(copy, field.array)
+        _, memcpy = timed(np.copyto, copy, field.array)
+        for name, value in zip(seconds, (compress, decompress, memcpy)):
+            seconds[name].append(value)
+    row = {"bytes": size, **compare(field, back, peer)}
+    if peer.native:
+        row |= {f"{name}_mb_s": round(field.array.nbytes / 1e6 / statistics.median(values), 1) for name, values in seconds.items()}
+    return row
+
+
+def at_psnr(peer, field, target):
+    """The smallest stream found that has the PSNR, by a search for the bound."""
+    coder = peer.load()
+    encode = coder.encode_freely or coder.encode
+    bound, enough, too_little, best = field.range * math.sqrt(3) * 10 ** (-target / 20), None, None, None
+    for _ in range(PSNR_STEPS):
+        stream, size = encode(field, bound)
+        row = {"bytes": size, "bound": bound, **compare(field, coder.decode(stream, field), peer)}
+        above = 20.0 if row["psnr"] is None else row["psnr"] - target
+        if above >= 0:
+            enough = (math.log(bound), above)
+            best = row if best is None or row["bytes"] < best["bytes"] else best
+        else:
+            too_little = (math.log(bound), above)
+        if 0 <= above <= PSNR_MARGIN:
+            break
+        if enough and too_little:
+            part = (enough[1] - PSNR_MARGIN / 2) / (enough[1] - too_little[1])
+            bound = math.exp(enough[0] + (too_little[0] - enough[0]) * min(max(part, 0.05), 0.95))
+        else:
+            bound *= 10 ** (max(min(above, 20), -20) / 20) * (1.05 if above >= 0 else 0.95)
+    if best is None:
+        raise ValueError("the PSNR was not reached")
+    return best
+
+
+def in_child(work, limit):
+    """What work() returns, made in a process of its own; {"failed": why} if it fails, dies or takes too long."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(False)
+
+    def run():
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 1)
+            os.dup2(nowhere.fileno(), 2)
+        try:
+            sender.send(work())
+        except Exception as error:  # of a library that is not ours: whatever it is, it belongs into the table
+            sender.send({"failed": f"{type(error).__name__}: {error}".splitlines()[0][:200]})
+
+    process = context.Process(target=run)
+    process.start()
+    sender.close()
+    try:
+        result = receiver.recv() if receiver.poll(limit) else {"failed": f"took more than {limit:.0f} s"}
+    except EOFError:
+        process.join()
+        code = process.exitcode
+        result = {"failed": f"died: {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"}
+    process.kill()
+    process.join()
     return result
 
 
-def print_table(rows):
-    print(f"{'field':<34} {'rel':>6} {'codec':<18} {'ratio':>8} {'comp MB/s':>10} {'decomp MB/s':>11} {'err/bound':>9} {'PSNR':>7}")
-    for row in rows:
-        quality = "-" if row["psnr"] is None else f"{row['psnr']:.2f}"
-        print(f"{row['field']:<34} {row['rel']:>6.0e} {row['codec']:<18} {row['ratio']:>8.2f} {row['compress_mb_s']:>10.0f} "
-              f"{row['decompress_mb_s']:>11.0f} {row['error_over_bound']:>9.4f} {quality:>7}")
+def measure(field, equal, asked, name, peer, options):
+    """A row of the table."""
+    head = {"field": field.name, "equal": equal, "asked": asked, "codec": name}
+    bound = asked * field.range if equal == "bound" else None
+    if equal == "psnr":
+        row = in_child(lambda: at_psnr(peer, field, asked), options.limit)
+    else:
+        row = in_child(lambda: passes(peer, field, bound, options.repeat), options.limit)
+    if "failed" in row:
+        return {**head, **row}
+    error = row.pop("error")
+    bound = row.pop("bound", bound)
+    row |= {"ratio": round(field.array.nbytes / row["bytes"], 4), "bits": round(8 * row["bytes"] / field.array.size, 5)}
+    row["psnr"] = None if row["psnr"] is None else round(row["psnr"], 3)
+    row["error_over_bound"] = round(error / bound, 6) if bound else None
+    row["violated"] = row["missing"] == "lost" or (error > bound if equal == "bound" else equal == "lossless" and error > 0)
+    return {**head, **row}
 
 
-def plot(rows, path):
-    import matplotlib
+def chosen(options):
+    """The compressors that take part, by name; those that are not installed are left out, and said so."""
+    others = compressors.LOSSLESS if options.equal == "lossless" else compressors.LOSSY
+    names = [name for name, peer in others.items() if peer.usual] if options.peers is None else [n for n in options.peers.split(",") if n]
+    unknown = set(names) - set(others)
+    if unknown:
+        sys.exit(f"no such peer: {', '.join(sorted(unknown))}; there are {', '.join(others)}")
+    usual = "lossless" if options.equal == "lossless" else "default,fast,small,smallest"
+    recipes = [name for name in (usual if options.recipes is None else options.recipes).split(",") if name]
+    candidates = {**compressors.leeway_peers(recipes), **{name: others[name] for name in names}}
+    found = {}
+    for name, peer in candidates.items():
+        answer = in_child(lambda: {} if peer.load() else {}, options.limit)
+        if "failed" in answer:
+            print(f"{name}: left out ({answer['failed']})", file=sys.stderr)
+        else:
+            found[name] = peer
+    return found
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
 
-    fields = sorted({row["field"] for row in rows})
-    figure, axes = plt.subplots(1, len(fields), figsize=(5.5 * len(fields), 4.5), squeeze=False)
-    for axis, field in zip(axes[0], fields):
-        bits = 64 if field.endswith("f64") else 32
-        for codec in dict.fromkeys(row["codec"] for row in rows):
-            points = sorted((bits / r["ratio"], r["psnr"]) for r in rows if r["field"] == field and r["codec"] == codec and r["psnr"])
-            if points:
-                style = "-" if codec.startswith("leeway") else "--"
-                axis.plot(*zip(*points), style, marker="o", markersize=4, label=codec)
-        axis.set(title=field, xlabel="bits per value", ylabel="PSNR (dB)", xscale="log")
-        axis.grid(alpha=0.3)
-    axes[0][0].legend(fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
+def version_of(package):
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "?"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("fields", nargs="+", help="raw files named like field_100x500x500.f32")
+    parser.add_argument("--equal", choices=("bound", "psnr", "lossless"), default="bound", help="what all have in common")
+    parser.add_argument("--rel", type=float, nargs="+", default=[1e-2, 1e-3, 1e-4], help="bounds, as parts of the value range")
+    parser.add_argument("--psnr", type=float, nargs="+", default=[50, 70, 90], help="targets of --equal psnr, in dB")
+    parser.add_argument("--recipes", help="leeway's, separated by commas (default,fast,small,smallest)")
+    parser.add_argument("--peers", help="only these, separated by commas: " + ", ".join({**compressors.LOSSY, **compressors.LOSSLESS}))
+    parser.add_argument("--fill", type=float, help="value that means: nothing here")
+    parser.add_argument("--repeat", type=int, default=3, help="passes of every compressor")
+    parser.add_argument("--limit", type=float, default=1200, help="seconds that a measurement may take")
+    parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON")
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("fields", nargs="+", help="raw files named like field_100x500x500.f32")
-    parser.add_argument("--rel", type=float, nargs="+", default=[1e-2, 1e-3, 1e-4], help="bounds, as parts of the value range")
-    parser.add_argument("--recipes", default="fast,balanced,small,smallest", help="leeway's, separated by commas")
-    parser.add_argument("--peers", help="only these, separated by commas: " + ", ".join(peer.name for peer in PEERS))
-    parser.add_argument("--repeat", type=int, default=3, help="passes over all codecs")
-    parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON")
-    parser.add_argument("--plot", metavar="FILE", help="also draw PSNR over bits per value")
-    options = parser.parse_args()
-    peers, rows = available(options.peers), []
-    for field in options.fields:
-        for rel in options.rel:
-            rows += measure(field, rel, options.recipes.split(","), peers, options.repeat)
-    print_table(rows)
-    if options.json:
-        with open(options.json, "w") as out:
-            json.dump(rows, out, indent=1)
-    if options.plot:
-        plot(rows, options.plot)
+    options = arguments()
+    peers = chosen(options)
+    targets = {"bound": options.rel, "psnr": options.psnr, "lossless": [None]}[options.equal]
+    document = {"packages": {peer.package: version_of(peer.package) for peer in peers.values()},
+                "not_native": [name for name, peer in peers.items() if not peer.native], "fields": {}, "rows": []}
+    print(summary.HEAD)
+    for path in options.fields:
+        field = load(path, options.fill)
+        document["fields"][field.name] = {"shape": field.array.shape, "type": field.array.dtype.name, "domain": field.domain}
+        for asked in targets:
+            for name, peer in peers.items():
+                if peer.is_for(field):
+                    row = measure(field, options.equal, asked, name, peer, options)
+                    document["rows"].append(row)
+                    print(summary.line(row), flush=True)
+        if options.json:
+            summary.write(document, options.json)
+    print(summary.means(document["rows"]))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ install(TARGETS leeway EXPORT leewayTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel)
 install(DIRECTORY leeway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*_test.h" EXCLUDE PATTERN "*-inl.h" EXCLUDE)
+# The decoder in one file, for programs that shall not need the library.
+install(FILES decoder/leeway_decode.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/leeway COMPONENT devel)
 if(LEEWAY_TOOLS)
   install(TARGETS leeway_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endif()

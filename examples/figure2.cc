@@ -25,6 +25,7 @@ struct Cosines {
   static constexpr std::string_view kName = "cosines";
   static constexpr std::string_view kAbout = "cosine transform of eight values in a row";
   static constexpr Kind kKind = Kind::preprocessor;
+  static constexpr Traits kTraits{};
   NoParams params;
 
   void forward(Field<double> field, Writer&) const { transform(field, true, 3); }

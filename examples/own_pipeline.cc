@@ -16,6 +16,7 @@ struct Center {
   static constexpr std::string_view kName = "center";
   static constexpr std::string_view kAbout = "subtracts the mean";
   static constexpr leeway::Kind kKind = leeway::Kind::preprocessor;
+  static constexpr leeway::Traits kTraits{};
   leeway::NoParams params;
 
   void forward(leeway::Field<double> field, leeway::Writer& side) const {
@@ -31,11 +32,13 @@ struct Center {
   }
 };
 
-// A predictor: the value before. walk() is all the feedback order needs; it serves both directions.
+// A predictor: the value before. walk() serves both directions, and both orders: it visits values
+// before the quantizer, and its integers after it.
 struct Previous {
   static constexpr std::string_view kName = "previous";
   static constexpr std::string_view kAbout = "the value before";
   static constexpr leeway::Kind kKind = leeway::Kind::predictor;
+  static constexpr leeway::Traits kTraits{};
   leeway::NoParams params;
 
   template <class T, class Visit>
@@ -53,7 +56,9 @@ int main() {
   std::vector<double> series(shape.size());
   for (size_t i = 0; i < series.size(); ++i) series[i] = 1e4 + std::sin(0.01 * double(i));
 
-  const leeway::Compressor<double, Center, Previous, leeway::Linear, leeway::Huffman, leeway::Zstd>
+  // The quantizer comes first: a preprocessor that computes may not come before a predictor of
+  // values, or data compressed again might change.
+  const leeway::Compressor<double, Center, leeway::Linear, Previous, leeway::Huffman, leeway::Zstd>
       compressor;
   const leeway::Bytes stream = compressor.compress(series.data(), shape, leeway::Bound::abs(1e-6));
   const leeway::Array decoded = compressor.decompress(stream);

@@ -15,6 +15,7 @@ struct RunLength {
   static constexpr std::string_view kName = "run-length";
   static constexpr std::string_view kAbout = "runs of equal codes as code and length";
   static constexpr leeway::Kind kKind = leeway::Kind::encoder;
+  static constexpr leeway::Traits kTraits{};
   struct Params {
     leeway::i32 longest = 1 << 20;
     void fields(auto&& field) { field("longest", longest, 1, 1 << 30, "longest run"); }

@@ -37,7 +37,8 @@ module leeway
     procedure :: set_bound
     procedure :: clear_bounds
     procedure :: set_recipe
-    procedure :: add_fill
+    procedure, private :: add_fill_real, add_fill_integer
+    generic :: add_fill => add_fill_real, add_fill_integer
     procedure :: set_brief
     procedure :: set_threads
     procedure :: compress
@@ -102,6 +103,11 @@ module leeway
       type(c_ptr), value :: context
       real(c_double), value :: amount
     end subroutine
+    subroutine c_add_fill_bits(context, bits) bind(c, name="leeway_add_fill_bits")
+      import :: c_ptr, c_int64_t
+      type(c_ptr), value :: context
+      integer(c_int64_t), value :: bits
+    end subroutine
     subroutine c_set_brief(context, brief) bind(c, name="leeway_set_brief")
       import :: c_ptr, c_int
       type(c_ptr), value :: context
@@ -157,7 +163,7 @@ contains
     text = from_c(c_version())
   end function
 
-  ! kind: "abs", "rel", "psnr", "l2" or "lossless" (amount ignored). Bounds add up: all must hold.
+  ! kind: "abs", "rel", "psnr", "l2" or "lossless" (amount ignored). Bounds can be combined: all must hold.
   ! "ratio" and "rate" (bits a value) ask for a size, as near as the others allow.
   subroutine set_bound(self, kind, amount, stat)
     class(leeway_codec), intent(inout) :: self
@@ -184,11 +190,19 @@ contains
   end subroutine
 
   ! Declares a value that stands for "nothing here".
-  subroutine add_fill(self, amount)
+  subroutine add_fill_real(self, amount)
     class(leeway_codec), intent(inout) :: self
     real(real64), intent(in) :: amount
     call ensure(self)
     call c_add_fill(self%context, amount)
+  end subroutine
+
+  ! The same for arrays of integers: not every one is a real number.
+  subroutine add_fill_integer(self, amount)
+    class(leeway_codec), intent(inout) :: self
+    integer(int64), intent(in) :: amount
+    call ensure(self)
+    call c_add_fill_bits(self%context, amount)
   end subroutine
 
   ! Whether arrays that fit into one chunk get the brief form of a stream, some 250 bytes smaller.

@@ -134,9 +134,10 @@ void refuse_filters_before(const leeway_h5_host& host, hid_t dcpl) {
   const H5Z_filter_t first =
       host.Pget_filter2(dcpl, 0, &flags, &words, nullptr, sizeof name, name, &config);
   if (first < 0 || first == LEEWAY_H5Z_ID) return;
-  throw Error(Errc::unsupported, "another filter comes before this one, number " +
-                                     std::to_string(first) + (*name ? ", " : "") + name +
-                                     ": leeway must be the first, as it needs the values themselves");
+  throw Error(Errc::unsupported,
+              "another filter comes before this one, number " + std::to_string(first) +
+                  (*name ? ", " : "") + name +
+                  ": leeway must be the first, as it needs the values themselves");
 }
 
 htri_t can_apply(hid_t, hid_t type, hid_t) {
@@ -157,6 +158,7 @@ herr_t set_local(hid_t dcpl, hid_t type, hid_t space) {
     const bool big_endian = host.Tget_order(type) == H5T_ORDER_BE;
     parameters.chunk = Chunk{dtype_of(host, type), big_endian, shape_of(host, space),
                              fill_of(host, dcpl, type, big_endian)};
+    parameters.check();
     const Words words = stored_words(parameters);
     return host.Pmodify_filter(dcpl, LEEWAY_H5Z_ID, flags, words.size(), words.data());
   });
@@ -199,12 +201,7 @@ size_t encode(const Parameters& parameters, size_t bytes, Exchange& exchange) {
     throw Error(Errc::unsupported,
                 "the chunk does not have the size that the filter was set up for; another filter "
                 "before this one?");
-  CompressOptions options;
-  options.bound = parameters.bound();
-  options.recipe = parameters.recipe;
-  options.fills = parameters.fills;
-  if (chunk.fill) options.fill_bits = {*chunk.fill};
-  options.brief = true;
+  CompressOptions options = parameters.options();
   options.execution = execution();
   const auto* values = static_cast<const std::byte*>(*exchange.buffer);
   std::vector<std::byte> swapped;

@@ -6,13 +6,14 @@
 
 #include "leeway/core/environment.h"
 #include "leeway/core/params.h"
+#include "leeway/leeway.hpp"
 #include "leeway/recipe/recipe.h"
 #include "leeway/quality/choose.h"
 
 namespace leeway::hdf5 {
 namespace {
 
-enum Mode : unsigned { kAbs = 1, kRel = 2, kLossless = 3 };
+enum Mode : unsigned { kAbs = 1, kRel, kLossless, kPointwise, kPsnr, kL2, kRms };
 constexpr unsigned kStored = 0x10000, kBigEndian = 1, kHasFill = 2;
 
 // Takes words from the front.
@@ -43,24 +44,28 @@ class WordReader {
   std::span<const unsigned> rest_;
 };
 
-double checked(BoundKind kind, double value) {
-  Bound().add(kind, value);  // throws if it makes no sense
-  return value;
-}
+// Collects what is said about the bound.
+struct Asked {
+  WholeBound whole;
+  std::optional<double> rms;
 
-double abs_of_rel(double rel, double range) {
-  if (!(range > 0 && std::isfinite(range)))
-    fail_argument(
-        "the filter sees one chunk at a time and cannot know the range of all values: give it "
-        "(range=R), or an absolute bound");
-  return checked(BoundKind::abs, checked(BoundKind::rel, rel) * range);
-}
+  bool empty() const { return whole.bound.limits().empty() && !rms; }
+  void take_rms(double value) {
+    Bound().add(BoundKind::l2, value);  // throws if it makes no sense
+    rms = value;
+  }
+  PartBound part() const {
+    PartBound part = whole.bound.limits().empty() ? PartBound{} : part_bound(whole);
+    if (part.is_lossless() || !rms) return part;
+    part.rms = part.rms > 0 ? std::min(part.rms, *rms) : *rms;
+    return part;
+  }
+};
 
 // Adds what a text says: keys and values, apart by spaces.
 struct TextReader {
   Parameters& parameters;
-  std::optional<double> rel, range;
-  bool has_bound = false;
+  Asked& asked;
 
   void take(const std::string& key, const std::string& value) {
     const auto number = [&] {
@@ -69,24 +74,27 @@ struct TextReader {
         fail_argument("'" + key + "=" + value + "': that is not a number");
       return result;
     };
-    if (key == "abs") {
-      parameters.abs = checked(BoundKind::abs, number());
-      has_bound = true;
-    } else if (key == "rel") {
-      rel = number();
-    } else if (key == "range") {
-      range = number();
+    Bound& bound = asked.whole.bound;
+    if (key == "abs" || key == "rel" || key == "psnr" || key == "l2" || key == "pointwise") {
+      bound.add(parse_bound_kind(key), number());
     } else if (key == "lossless") {
-      parameters.abs = 0;
-      has_bound = true;
+      bound.add(BoundKind::lossless, 0);
+    } else if (key == "rms") {
+      asked.take_rms(number());
+    } else if (key == "range") {
+      asked.whole.range = number();
+    } else if (key == "values") {
+      asked.whole.values = number();
     } else if (key == "recipe") {
       check_recipe(value);
       parameters.recipe = value;
     } else if (key == "fill") {
-      parameters.fills.push_back(number());
+      number();
+      parameters.fills.push_back(value);
     } else {
       fail_argument("there is no parameter '" + key +
-                    "'; there are abs, rel, range, lossless, recipe, fill");
+                    "'; there are abs, rel, psnr, l2, pointwise, lossless, range, values, recipe, "
+                    "fill");
     }
   }
   void take(const std::string& text) {
@@ -97,12 +105,35 @@ struct TextReader {
       take(item.substr(0, equals), equals == item.npos ? "" : item.substr(equals + 1));
       from += item.size();
     }
-    if (rel) {
-      parameters.abs = abs_of_rel(*rel, range.value_or(0));
-      has_bound = true;
-    }
   }
 };
+
+void take_number(unsigned mode, WordReader& in, Asked& asked) {
+  WholeBound& whole = asked.whole;
+  switch (mode) {
+    case kAbs:
+      return void(whole.bound.add(BoundKind::abs, in.number()));
+    case kRel:
+    case kPsnr:
+      whole.bound.add(mode == kRel ? BoundKind::rel : BoundKind::psnr, in.number());
+      whole.range = in.done() ? 0 : in.number();
+      return;
+    case kLossless:
+      return void(whole.bound.add(BoundKind::lossless, 0));
+    case kPointwise:
+      return void(whole.bound.add(BoundKind::pointwise, in.number()));
+    case kL2:
+      whole.bound.add(BoundKind::l2, in.number());
+      whole.values = in.done() ? 0 : in.number();
+      return;
+    case kRms:
+      return asked.take_rms(in.number());
+    default:
+      fail_argument("mode " + std::to_string(mode) +
+                    " is not known to the filter: 1 is abs, 2 rel, 3 lossless, 4 pointwise, 5 "
+                    "psnr, 6 l2");
+  }
+}
 
 Chunk parse_chunk(WordReader& in) {
   const unsigned word = in.word(), rank = word >> 8 & 0xff, flags = word >> 16;
@@ -115,18 +146,48 @@ Chunk parse_chunk(WordReader& in) {
   return chunk;
 }
 
-// What is said besides the bound.
-std::string text_of(const Parameters& parameters) {
-  std::string text;
-  if (parameters.recipe != Parameters().recipe) text = "recipe=" + parameters.recipe;
-  for (const double fill : parameters.fills)
-    text += (text.empty() ? "fill=" : " fill=") + detail::number_text(fill);
-  return text;
-}
-
 void add_pair(Words& words, u64 bits) {
   words.push_back(unsigned(bits));
   words.push_back(unsigned(bits >> 32));
+}
+
+// The bound that is stored as a number, and the others.
+struct Split {
+  Mode mode = kLossless;
+  double number = 0;
+  std::string rest;
+
+  explicit Split(const PartBound& bound) {
+    for (const Limit& limit : bound.each.limits()) {
+      number = limit.value;
+      if (limit.kind == BoundKind::abs) mode = kAbs;
+      if (limit.kind == BoundKind::pointwise) mode = kPointwise;
+    }
+    if (bound.rms > 0 && !bound.each.limits().empty()) {
+      rest = " rms=" + detail::number_text(bound.rms);
+    } else if (bound.rms > 0) {
+      mode = kRms;
+      number = bound.rms;
+    }
+  }
+  void add_to(Words& words) const {
+    if (mode != kLossless) add_pair(words, std::bit_cast<u64>(number));
+  }
+  std::string text() const {
+    const std::string name = mode == kAbs         ? "abs="
+                             : mode == kPointwise ? "pointwise="
+                             : mode == kRms       ? "rms="
+                                                  : "lossless";
+    return mode == kLossless ? name : name + detail::number_text(number);
+  }
+};
+
+// What is said besides the bound, each after a space.
+std::string text_of(const Parameters& parameters) {
+  std::string text;
+  if (parameters.recipe != Parameters().recipe) text = " recipe=" + parameters.recipe;
+  for (const std::string& fill : parameters.fills) text += " fill=" + fill;
+  return text;
 }
 
 }  // namespace
@@ -137,6 +198,23 @@ Shape joined(std::vector<u64> extents) {
     extents.erase(extents.begin());
   }
   return Shape(std::span<const u64>(extents));
+}
+
+CompressOptions Parameters::options() const {
+  CompressOptions options;
+  bound.apply_to(options);
+  options.recipe = recipe;
+  options.brief = true;
+  for (const std::string& fill : fills) declare_fill(options, chunk->dtype, fill);
+  if (chunk->fill) options.fill_bits.push_back(*chunk->fill);
+  return options;
+}
+
+void Parameters::check() const {
+  const CompressOptions asked = options();
+  // Also where a recipe is chosen by the values.
+  max_compressed_size(chunk->dtype, chunk->shape, asked);
+  value_range(View(nullptr, chunk->dtype, Shape{0}), asked);
 }
 
 Parameters parse_words(std::span<const unsigned> words) {
@@ -155,28 +233,26 @@ Parameters parse_words(std::span<const unsigned> words) {
   const bool stored = first >> 8 != 0;
   if (stored && first - mode != kStored)
     fail_argument("the filter's parameters are those of a later version of leeway");
-  if (mode == kAbs)
-    parameters.abs = checked(BoundKind::abs, in.number());
-  else if (mode == kRel && !stored) {
-    const double rel = in.number();
-    parameters.abs = abs_of_rel(rel, in.done() ? 0 : in.number());
-  } else if (mode == kLossless)
-    parameters.abs = 0;
-  else
-    fail_argument("mode " + std::to_string(mode) +
-                  " is not known to the filter: 1 is abs, 2 rel, 3 lossless");
+  if (stored && (mode == kRel || mode == kPsnr || mode == kL2))
+    fail_argument("the filter's parameters are damaged");
+  Asked asked;
+  take_number(mode, in, asked);
   if (stored) parameters.chunk = parse_chunk(in);
-  TextReader{parameters, {}, {}}.take(in.text());
+  TextReader{parameters, asked}.take(in.text());
+  parameters.bound = asked.part();
   return parameters;
 }
 
 Parameters parse_text(const std::string& text) {
   const DefaultFloatingPoint environment;
   Parameters parameters;
-  TextReader reader{parameters, {}, {}};
-  reader.take(text);
-  if (!reader.has_bound)
-    fail_argument("'" + text + "': a bound is missing; write abs=E, rel=E range=R, or lossless");
+  Asked asked;
+  TextReader{parameters, asked}.take(text);
+  if (asked.empty())
+    fail_argument("'" + text +
+                  "': a bound is missing; write abs=E, rel=E range=R, psnr=D range=R, l2=E "
+                  "values=N, pointwise=E, or lossless");
+  parameters.bound = asked.part();
   return parameters;
 }
 
@@ -187,24 +263,26 @@ Words words_of_text(const std::string& text) {
 }
 
 Words given_words(const Parameters& parameters) {
-  const std::string bound =
-      parameters.abs > 0 ? "abs=" + detail::number_text(parameters.abs) : "lossless";
-  const std::string rest = text_of(parameters);
-  if (!rest.empty()) return words_of_text(bound + " " + rest);
-  Words words{parameters.abs > 0 ? kAbs : kLossless};
-  if (parameters.abs > 0) add_pair(words, std::bit_cast<u64>(parameters.abs));
+  const Split split(parameters.bound);
+  const std::string rest = split.rest + text_of(parameters);
+  if (!rest.empty()) return words_of_text(split.text() + rest);
+  Words words{split.mode};
+  split.add_to(words);
   return words;
 }
 
 Words stored_words(const Parameters& parameters) {
   const Chunk& chunk = *parameters.chunk;
-  Words words{kStored | (parameters.abs > 0 ? kAbs : kLossless)};
-  if (parameters.abs > 0) add_pair(words, std::bit_cast<u64>(parameters.abs));
+  const Split split(parameters.bound);
+  Words words{kStored | split.mode};
+  split.add_to(words);
   words.push_back(unsigned(chunk.dtype) | unsigned(chunk.shape.rank()) << 8 |
                   ((chunk.big_endian ? kBigEndian : 0) | (chunk.fill ? kHasFill : 0)) << 16);
   for (const u64 extent : chunk.shape.extents()) words.push_back(unsigned(extent));
   if (chunk.fill) add_pair(words, *chunk.fill);
-  for (const unsigned word : words_of_text(text_of(parameters))) words.push_back(word);
+  const std::string rest = split.rest + text_of(parameters);
+  for (const unsigned word : words_of_text(rest.substr(std::min<size_t>(1, rest.size()))))
+    words.push_back(word);
   return words;
 }
 

@@ -2,12 +2,14 @@
 // Parameters of the HDF5 filter: from the words (cd_values) a user gives, as numbers or as text, to
 // the words that are stored with a dataset.
 //
-// Given, as numbers:  1, E        (abs)     2, E, R  (rel with the range R of all values)     3
-// (lossless), also 0
-//        where a double takes two words, low word first
+// Given, as numbers, where a double takes two words, low word first:
+//   1, E     abs                                  4, E      pointwise
+//   2, E, R  rel with the range R of all values   5, D, R   psnr of D decibels with that range
+//   3        lossless; also 0                     6, E, N   l2 of N values
 // Given, as text:     "abs=1e-3 recipe=small fill=-999", four characters a word, then zeros
-// Stored:             0x10000 | mode, E, type | rank << 8 | flags << 16, chunk extents, fill value,
-//                     and as text what remains: recipe, further fill values
+// Stored:             0x10000 | mode, its double if it has one (1, 4, or 7: the root mean square
+//                     error), type | rank << 8 | flags << 16, chunk extents, fill value, and as
+//                     text what remains: a second bound, recipe, further fill values
 #pragma once
 
 #include <optional>
@@ -15,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "leeway/core/bound.h"
 #include "leeway/core/shape.h"
+#include "leeway/whole_bound.h"
 
 namespace leeway::hdf5 {
 
@@ -31,12 +33,15 @@ struct Chunk {
 };
 
 struct Parameters {
-  double abs = 0;  // 0: lossless
+  PartBound bound{Bound::lossless()};
   std::string recipe = "balanced";
-  std::vector<double> fills;
-  std::optional<Chunk> chunk;  // once it is stored
+  std::vector<std::string> fills;  // as written: 64-bit integers need not be doubles
+  std::optional<Chunk> chunk;      // once it is stored
 
-  Bound bound() const { return abs > 0 ? Bound::abs(abs) : Bound::lossless(); }
+  // How to compress a chunk, which must be known.
+  CompressOptions options() const;
+  // Throws if recipe, bound or fill values are not for the type of its values.
+  void check() const;
 };
 
 // The extents of a chunk; axes in excess of what an array may have are joined.

@@ -2,6 +2,8 @@
 #include "leeway/chunk_memory.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <unordered_map>
 
 #include "leeway/core/environment.h"
@@ -17,9 +19,11 @@ namespace {
 constexpr u64 kMostBytes = u64(64) << 20;  // of streams
 constexpr size_t kMostMarks = 1024;        // of one stream
 constexpr size_t kMostKnown = 2048;        // streams, those forgotten included
-// A chunk that came from a forgotten stream, or from several, is kept without loss. A few equal
-// values do not prove that it did: at least this part of all weights must.
+// A chunk that came from a forgotten stream, or from several, or has a bound that is measured, is
+// kept without loss. A few equal values do not prove that it did: at least this part of all weights
+// must.
 constexpr double kDoubtfulPart = 16;
+constexpr size_t kFewValues = 4;
 
 // Places spread evenly over an array, whichever part of it one looks at: the fractions of multiples
 // of the golden ratio.
@@ -28,14 +32,36 @@ size_t place(size_t k, size_t size) {
   return std::min(size - 1, size_t(double(fraction >> 11) * 0x1p-53 * double(size)));
 }
 
-// Those that are looked at first: all, if there are few.
-size_t usual_place(size_t k, size_t size) { return size > kMostMarks ? place(k, size) : k; }
+// Places of low rank are spread over an array by chance. Streams that have marks up to some rank
+// can be compared by those up to the lower one of both, whatever they have between.
+u64 rank_of(u64 at) {
+  u64 rank = (at + 1) * 0x9e3779b97f4a7c15u;
+  rank = (rank ^ rank >> 29) * 0xbf58476d1ce4e5b9u;
+  return rank ^ rank >> 32;
+}
+constexpr u64 kEveryRank = ~u64(0);
+// Fewer marks in common do not tell two streams apart.
+constexpr double kTellingWeight = 4;
 
 // A mark as one number.
 u64 number_of(u64 kind, u64 at, u64 bits) {
   u64 number = (bits ^ kind) * 0x9e3779b97f4a7c15u;
   number = (number ^ number >> 32 ^ at * 0xff51afd7ed558ccdu) * 0xc4ceb9fe1a85ec53u;
   return number ^ number >> 29;
+}
+
+// A norm depends on how many values there are, and does not tell one kind from another.
+u64 kind_of(const View& array, const Bound& bound, bool has_norm) {
+  Writer kind;
+  kind.put(array.dtype);
+  kind.put_array(array.shape.extents());
+  kind.put(u8(has_norm));
+  for (const Limit& limit : bound.limits()) {
+    if (limit.kind == BoundKind::l2) continue;
+    kind.put(limit.kind);
+    kind.put(limit.value);
+  }
+  return hash_of(kind.bytes());
 }
 
 // The values of an array, one after the other; copied if they do not lie so.
@@ -59,18 +85,29 @@ class Contiguous {
   std::vector<std::byte> copy_;
 };
 
+// Whether the host asks for the recipe of the earlier stream. If not, the array is not one that
+// comes back: somebody copies it.
+bool has_recipe_of(ByteView earlier, const CompressOptions& options, DType dtype) {
+  const MemorySource source(earlier);
+  return is_choice(options.recipe) ||
+         StreamReader(source).header().recipe == stored_recipe(options, dtype);
+}
+
 // Whether a stream of the array may keep frames of the earlier one.
 bool can_continue(const Header& earlier, const CompressOptions& options, const View& array) {
   const auto codec = make_codec(parse_recipe(earlier.recipe), array.dtype);
-  return options.bound.is_lasting() && !options.has_regions() && earlier.regions.empty() &&
+  return options.bound.is_lasting() && !(options.rms > 0) && !options.has_regions() &&
+         earlier.regions.empty() && options.bound.limits() == earlier.bound.limits() &&
          !codec->is_by_value() && chunk_of(options, array.shape, *codec) == earlier.chunk;
 }
 
-// Whether all values are multiples of a step that will be the same the next time: those stay when
-// they are quantized again, whatever is around them.
+// Whether the values have no errors, or are multiples of a step that will be the same the next
+// time: those stay when they are quantized again, whatever is around them.
 bool stays_anyway(const StreamReader& stream) {
   const Header& header = stream.header();
+  if (header.bound.has(BoundKind::lossless)) return true;
   if (!header.bound.is_lasting() || !header.recipe.starts_with(Linear::kName)) return false;
+  if (!header.regions.empty()) return false;  // the step there was a smaller one
   for (u64 ordinal = 0; ordinal < stream.chunks(); ++ordinal) {
     Bytes storage;
     const Payload kind = Payload(stream.read_begin(ordinal, 1, storage)[0]);
@@ -82,6 +119,47 @@ bool stays_anyway(const StreamReader& stream) {
   return true;
 }
 
+// Which values of an array a stream gives, bit for bit.
+std::vector<bool> given_by(ByteView stream, const View& array, unsigned threads) {
+  DecompressOptions options;
+  options.execution.threads = threads;
+  const Array decoded = decompress(stream, options);
+  const Contiguous values(array);
+  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
+    const auto given = decoded.as<T>();
+    std::vector<bool> same(given.size());
+    for (size_t i = 0; i < same.size(); ++i)
+      same[i] = bits_of(values.at<T>(i)) == bits_of(given[i]);
+    return same;
+  });
+}
+
+// The bits of these values if they are the same few, over and over: zeros, mostly. An array that
+// has nothing to do with a stream may have them where the stream gives them.
+std::optional<std::vector<u64>> few_of(const View& array, const std::vector<bool>& chosen) {
+  const Contiguous values(array);
+  std::vector<u64> seen;
+  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
+    for (size_t i = 0; i < chosen.size() && seen.size() <= kFewValues; ++i) {
+      const u64 bits = u64(bits_of(values.at<T>(i)));
+      if (chosen[i] && std::ranges::find(seen, bits) == seen.end()) seen.push_back(bits);
+    }
+    return seen.size() <= kFewValues ? std::optional(std::move(seen)) : std::nullopt;
+  });
+}
+
+// A stream of the array alone that keeps the chosen values, which are few.
+CompressReport compress_alone(const View& array, CompressOptions options,
+                              const std::vector<bool>& chosen, const std::vector<u64>& few,
+                              std::span<u8> memory) {
+  const CompressReport plain = leeway::compress_into(array, options, memory);
+  const auto given =
+      given_by(memory.first(size_t(plain.output_bytes)), array, options.execution.threads);
+  if (std::ranges::equal(chosen, given, std::less_equal{})) return plain;
+  options.fill_bits.insert(options.fill_bits.end(), few.begin(), few.end());
+  return leeway::compress_into(array, options, memory);
+}
+
 }  // namespace
 
 ChunkMemory& ChunkMemory::of_process() {
@@ -89,53 +167,44 @@ ChunkMemory& ChunkMemory::of_process() {
   return *memory;
 }
 
-ChunkMemory::Kind ChunkMemory::kind_of(const View& array, const Bound& bound,
-                                       const std::string& recipe) {
-  Writer values;
-  values.put(array.dtype);
-  values.put_array(array.shape.extents());
-  for (const Limit& limit : bound.limits()) {
-    values.put(limit.kind);
-    values.put(limit.value);
-  }
-  return {hash_of(values.bytes()), hash_of(bytes_of(std::span<const char>(recipe)))};
-}
-
 // Of ordinary values only: special ones come back whatever happens. Where most values are special,
 // all are looked at to find the others.
-void ChunkMemory::find_marks(const View& array, const Mask& mask, Known& known) {
-  const auto size = size_t(array.shape.size());
+ChunkMemory::Marks ChunkMemory::marks_of(const View& array, const Mask& mask) {
+  const u64 size = array.shape.size();
   const Contiguous values(array);
-  std::vector<Mark>& marks = known.marks;
-  marks.reserve(std::min(size, kMostMarks));
+  Marks found;
   visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
-    const auto add = [&](size_t at) {
-      const T value = values.at<T>(at);
-      if (!mask.is_special(value)) marks.push_back({at, u64(bits_of(value))});
+    const auto collect = [&](u64 reach) {
+      found = {{}, reach};
+      found.list.reserve(std::min(size_t(size), kMostMarks));
+      for (u64 at = 0; at < size; ++at) {
+        if (rank_of(at) > reach) continue;
+        const T value = values.at<T>(at);
+        if (!mask.is_special(value)) found.list.push_back({at, u64(bits_of(value))});
+      }
     };
-    for (size_t k = 0; k < std::min(size, kMostMarks); ++k) add(usual_place(k, size));
-    known.is_usual = size <= kMostMarks || marks.size() >= kMostMarks / 2;
-    if (known.is_usual) return;
-    marks.clear();
-    for (size_t at = 0; at < size; ++at) add(at);
-    if (marks.size() <= kMostMarks) return;
-    std::vector<Mark> some;
-    for (size_t k = 0; k < kMostMarks; ++k) some.push_back(marks[place(k, marks.size())]);
-    marks = std::move(some);
+    if (size > 2 * kMostMarks) collect(kEveryRank / size * (kMostMarks + kMostMarks / 4));
+    if (found.list.size() < kMostMarks / 2) collect(kEveryRank);
   });
-  if (!std::ranges::is_sorted(marks, {}, &Mark::at)) std::ranges::sort(marks, {}, &Mark::at);
-  const auto is_twice = [](const Mark& a, const Mark& b) { return a.at == b.at; };
-  marks.erase(std::unique(marks.begin(), marks.end(), is_twice), marks.end());
+  const auto by_rank = [](const Mark& mark) { return rank_of(mark.at); };
+  if (found.list.size() > kMostMarks) {
+    const auto last = found.list.begin() + kMostMarks - 1;
+    std::ranges::nth_element(found.list, last, {}, by_rank);
+    found.reach = by_rank(*last);
+    found.list.resize(kMostMarks);
+    std::ranges::sort(found.list, {}, &Mark::at);
+  }
+  return found;
 }
 
 void ChunkMemory::keep(Known known) {
+  if (known.marks.list.empty()) return;  // nothing tells that an array came from there
   const std::lock_guard lock(mutex_);
   // What is decoded again and again is known once.
-  if (!known_.empty() && known_.back().kind.covers(known.kind) && known_.back().hash == known.hash)
+  if (!known_.empty() && known_.back().kind == known.kind && known_.back().hash == known.hash)
     return;
   bytes_ += known.stream.size();
   known_.push_back(std::move(known));
-  ++not_noted_;
   for (; bytes_ > kMostBytes && forgotten_ + 1 < known_.size(); ++forgotten_) {
     bytes_ -= known_[forgotten_].stream.size();
     known_[forgotten_].stream = {};
@@ -143,122 +212,103 @@ void ChunkMemory::keep(Known known) {
   if (known_.size() <= kMostKnown) return;
   bytes_ -= known_.front().stream.size();
   known_.pop_front();
+  ++first_;
   if (forgotten_ > 0) --forgotten_;
-  not_noted_ = std::min(not_noted_, known_.size());
 }
 
-void ChunkMemory::note_marks() {
-  const auto note = [&](const Known& known) {
-    for (const Mark& mark : known.marks)
-      noted_.add(number_of(known.kind.values, mark.at, mark.bits));
-  };
-  for (; not_noted_ > 0; --not_noted_) {
-    if (!noted_.has_room(kMostMarks)) {
-      noted_.reset(known_.size() * kMostMarks);
-      not_noted_ = known_.size();
+void ChunkMemory::index_marks() {
+  const u64 end = first_ + known_.size();
+  for (indexed_ = std::max(indexed_, first_); indexed_ < end; ++indexed_) {
+    if (!index_.has_room(kMostMarks)) {
+      index_.reset(known_.size() * kMostMarks);
+      base_ = indexed_ = first_;
     }
-    note(known_[known_.size() - not_noted_]);
+    const Known& known = known_[indexed_ - first_];
+    for (const Mark& mark : known.marks.list)
+      index_.add(number_of(known.kind, mark.at, mark.bits), u32(indexed_ - base_));
   }
 }
 
-// Looks for the stream that an array came from.
-class ChunkMemory::Search {
- public:
-  Search(ChunkMemory& memory, const View& array, const Kind& kind)
-      : memory_(memory), values_(array), size_(size_t(array.shape.size())), kind_(kind) {}
+std::vector<const ChunkMemory::Known*> ChunkMemory::candidates(
+    u64 kind, u64 size, const std::function<u64(u64)>& bits_at) {
+  index_marks();
+  u64 reach = 0;
+  for (const Known& known : known_) reach = std::max(reach, known.marks.reach);
+  std::vector<bool> is_one(known_.size());
+  bool all = false;
+  for (u64 at = 0; at < size && !all; ++at)
+    if (rank_of(at) <= reach)
+      all = !index_.for_each(number_of(kind, at, bits_at(at)), [&](u32 owner) {
+        if (base_ + owner >= first_) is_one[base_ + owner - first_] = true;
+      });
+  std::vector<const Known*> result;
+  for (size_t i = 0; i < known_.size(); ++i)
+    if (known_[i].kind == kind && (all || is_one[i])) result.push_back(&known_[i]);
+  return result;
+}
 
-  // The stream with most of the weights. If another one has many marks that the best one has not,
-  // the array may hold parts of both.
-  template <class T>
-  Trail run() {
-    for (const Known& known : memory_.known_)
-      if (kind_.covers(known.kind)) candidates_.push_back(&known);
-    if (candidates_.empty()) return {};
-    const std::vector<Mark> met = met_marks<T>();
-    if (std::ranges::all_of(candidates_, &Known::is_usual)) {
-      if (met.empty()) return {};
-      // Mostly one of the last has all that any has.
-      for (size_t i = candidates_.size(); i-- > 0;)
-        if (has_all(*candidates_[i], met) && !candidates_[i]->stream.empty())
-          return {candidates_[i]->stream, true};
-    }
-    return weigh<T>();
-  }
-
- private:
-  template <class T>
-  bool is_here(const Mark& mark) const {
-    return u64(bits_of(values_.at<T>(mark.at))) == mark.bits;
-  }
-
-  // Values of the array, in the usual places, that some stream has there; by place.
-  template <class T>
-  std::vector<Mark> met_marks() {
-    memory_.note_marks();
-    std::vector<Mark> met;
-    for (size_t k = 0; k < std::min(size_, kMostMarks); ++k) {
-      const Mark mark{usual_place(k, size_), u64(bits_of(values_.at<T>(usual_place(k, size_))))};
-      if (memory_.noted_.may_have(number_of(kind_.values, mark.at, mark.bits))) met.push_back(mark);
-    }
-    if (size_ > kMostMarks) std::ranges::sort(met, {}, &Mark::at);
-    return met;
-  }
-  static bool has_all(const Known& known, std::span<const Mark> marks) {
-    auto own = std::ranges::lower_bound(known.marks, marks[0].at, {}, &Mark::at);
-    return std::ranges::all_of(marks, [&](const Mark& mark) {
-      while (own != known.marks.end() && own->at < mark.at) ++own;
-      return own != known.marks.end() && own->at == mark.at && own->bits == mark.bits;
-    });
-  }
-
-  template <class T>
-  Trail weigh() {
+// The stream with most of the weights. If another one has many marks that the best one has not,
+// the array may hold parts of both.
+ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, bool keeps_all) {
+  const std::lock_guard lock(mutex_);
+  if (std::ranges::find(known_, kind, &Known::kind) == known_.end()) return {};
+  const Contiguous values(array);
+  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) -> Trail {
+    const auto bits_at = [&](u64 at) { return u64(bits_of(values.at<T>(at))); };
+    const auto sharing = candidates(kind, array.shape.size(), bits_at);
+    if (sharing.empty()) return {};
+    const auto is_here = [&](const Mark& mark) {
+      return bits_at(mark.at) == mark.bits;
+    };
     std::unordered_map<u64, double> counts;  // of some values of the array
-    for (size_t k = 0; k < std::min(size_, kMostMarks); ++k)
-      ++counts[u64(bits_of(values_.at<T>(usual_place(k, size_))))];
+    const auto size = size_t(array.shape.size());
+    for (size_t k = 0; k < std::min(size, kMostMarks); ++k)
+      ++counts[bits_at(size > kMostMarks ? place(k, size) : k)];
     const auto weight_of = [&](const Known& known, auto&& is_counted) {
       double weight = 0;
-      for (const Mark& mark : known.marks) {
+      for (const Mark& mark : known.marks.list) {
         if (!is_counted(mark)) continue;
         const auto count = counts.find(mark.bits);
         weight += 1 / (count == counts.end() ? 1 : 1 + count->second);
       }
       return weight;
     };
-    const auto is_here = [&](const Mark& mark) { return this->is_here<T>(mark); };
+    const auto weight_up_to = [&](const Known& known, u64 reach) {
+      return weight_of(
+          known, [&](const Mark& mark) { return is_here(mark) && rank_of(mark.at) <= reach; });
+    };
+    const auto part_of = [&](const Known& known) {
+      return weight_of(known, is_here) / weight_of(known, [](const Mark&) { return true; });
+    };
+    const auto is_at_least = [&](const Known& a, const Known& b) {
+      const u64 reach = std::min(a.marks.reach, b.marks.reach);
+      const double of_a = weight_up_to(a, reach), of_b = weight_up_to(b, reach);
+      if (std::min(of_a, of_b) >= kTellingWeight) return of_a >= of_b;
+      return part_of(a) >= part_of(b);
+    };
     const Known* best = nullptr;
-    double most = 0;
-    for (const Known* known : candidates_) {
-      const double weight = weight_of(*known, is_here);
-      if (weight > 0 && weight >= most) best = known, most = weight;
-    }
+    for (const Known* known : sharing)
+      if (std::ranges::any_of(known->marks.list, is_here) &&
+          (!best || is_at_least(*known, *best)))
+        best = known;
     if (!best) return {};
+    const double most = weight_of(*best, is_here);
     const auto best_has_another = [&](const Mark& mark) {
-      const auto own = std::ranges::lower_bound(best->marks, mark.at, {}, &Mark::at);
-      return own != best->marks.end() && own->at == mark.at && own->bits != mark.bits;
+      const auto own = std::ranges::lower_bound(best->marks.list, mark.at, {}, &Mark::at);
+      return own != best->marks.list.end() && own->at == mark.at && own->bits != mark.bits;
     };
     const double doubtful = weight_of(*best, [](const Mark&) { return true; }) / kDoubtfulPart;
-    if (best->stream.empty()) return {{}, most >= doubtful};
-    for (const Known* known : candidates_)
+    double bound = best->bound;
+    for (const Known& known : known_)
+      if (known.kind == kind) bound = std::max(bound, known.bound);
+    const bool is_much = most >= doubtful;
+    if (best->stream.empty() || (keeps_all && !is_much)) return {{}, is_much, bound};
+    for (const Known* known : sharing)
       if (weight_of(*known, [&](const Mark& mark) {
             return is_here(mark) && best_has_another(mark);
           }) >= doubtful)
-        return {{}, true};
-    return {best->stream, true};
-  }
-
-  ChunkMemory& memory_;
-  Contiguous values_;
-  size_t size_;
-  Kind kind_;
-  std::vector<const Known*> candidates_;  // the oldest first
-};
-
-ChunkMemory::Trail ChunkMemory::find(const View& array, const Kind& kind) {
-  const std::lock_guard lock(mutex_);
-  if (known_.empty()) return {};
-  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
-    return Search(*this, array, kind).run<T>();
+        return {{}, true, bound};
+    return {best->stream, true, bound};
   });
 }
 
@@ -267,44 +317,47 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
   const MemorySource source(stream);
   const StreamReader reader(source);
   const Header& header = reader.header();
-  if (header.bound.has(BoundKind::lossless) || stays_anyway(reader)) return;
-  Known known{kind_of(decoded, header.bound, header.recipe),
-              hash_of(stream),
-              {stream.begin(), stream.end()},
-              {},
-              true};
-  find_marks(decoded, {.params = {}, .fills = header.fills}, known);
-  keep(std::move(known));
+  if (stays_anyway(reader)) return;
+  keep({kind_of(decoded, header.bound, header.bound.has(BoundKind::l2)),
+        hash_of(stream),
+        header.abs_bound,
+        {stream.begin(), stream.end()},
+        marks_of(decoded, {.params = {}, .fills = header.fills})});
 }
 
 CompressReport ChunkMemory::compress_into(const View& array, const CompressOptions& options,
                                           std::span<u8> memory) {
   const DefaultFloatingPoint environment;
-  const auto compress_plainly = [&] { return leeway::compress_into(array, options, memory); };
-  if (options.bound.has(BoundKind::lossless)) return compress_plainly();
-  {
-    const std::lock_guard lock(mutex_);
-    if (known_.empty()) return compress_plainly();
+  if (options.bound.has(BoundKind::lossless)) return leeway::compress_into(array, options, memory);
+  const bool has_norm = options.rms > 0 || options.bound.has(BoundKind::l2);
+  const Trail trail = find(array, kind_of(array, options.bound, has_norm), has_norm);
+  if (trail.is_known && !trail.stream.empty()) {
+    const auto kept = given_by(trail.stream, array, options.execution.threads);
+    const auto few = few_of(array, kept);
+    if (few && options.bound.is_lasting() && has_recipe_of(trail.stream, options, array.dtype))
+      return compress_alone(array, options, kept, *few, memory);
+    return compress_again_into(array, options, trail.stream, memory);
   }
-  // A chunk of another recipe is not one that comes back: somebody copies it.
-  Kind kind = kind_of(array, options.bound, "");
-  kind.recipe = 0;
-  if (!is_choice(options.recipe))
-    kind = kind_of(array, options.bound, stored_recipe(options, array.dtype));
-  const Trail trail = find(array, kind);
-  if (!trail.is_known) return compress_plainly();
   CompressOptions again = options;
-  if (trail.stream.empty()) {
-    again.keeps_all = true;
-    return leeway::compress_into(array, again, memory);
-  }
-  const MemorySource source(trail.stream);
+  if (trail.is_known) again.keeps_all = trail.bound;
+  return leeway::compress_into(array, again, memory);
+}
+
+CompressReport compress_again_into(const View& array, const CompressOptions& options,
+                                   ByteView stream, std::span<u8> memory) {
+  const DefaultFloatingPoint environment;
+  const MemorySource source(stream);
   const StreamReader earlier(source);
-  if (can_continue(earlier.header(), options, array)) {
+  const Header& header = earlier.header();
+  CompressOptions again = options;
+  if (options.bound.has(BoundKind::lossless) || stays_anyway(earlier) ||
+      !has_recipe_of(stream, options, array.dtype))
+    return leeway::compress_into(array, options, memory);
+  if (can_continue(header, options, array)) {
     again.earlier = &earlier;
-    again.recipe = earlier.header().recipe;
+    again.recipe = header.recipe;
   } else {
-    again.keeps_all = true;
+    again.keeps_all = header.abs_bound;
   }
   return leeway::compress_into(array, again, memory);
 }

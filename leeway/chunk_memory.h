@@ -8,13 +8,14 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "leeway/core/bytes.h"
 #include "leeway/core/export.h"
-#include "leeway/core/tag_set.h"
+#include "leeway/core/tag_index.h"
 #include "leeway/engine/engine.h"
 #include "leeway/preprocess/mask.h"
 
@@ -38,40 +39,43 @@ class LEEWAY_EXPORT ChunkMemory {
   struct Mark {
     u64 at, bits;
   };
-  struct Kind {
-    u64 values;  // type, shape and bound, as one number
-    u64 recipe;  // the same; 0: any
-    bool covers(const Kind& other) const {
-      return values == other.values && (recipe == 0 || recipe == other.recipe);
-    }
+  struct Marks {
+    std::vector<Mark> list;  // by their place
+    u64 reach = 0;           // places of a higher rank were left out
   };
   struct Known {
-    Kind kind;
-    u64 hash;                 // of the stream
-    Bytes stream;             // empty: forgotten
-    std::vector<Mark> marks;  // by place
-    bool is_usual;            // whether they are in the places that are looked at first
+    u64 kind;      // type, shape and bound, as one number
+    u64 hash;      // of the stream
+    double bound;  // in force
+    Bytes stream;  // empty: forgotten
+    Marks marks;
   };
   struct Trail {
     Bytes stream;  // empty: forgotten, or one of several
     bool is_known = false;
+    double bound = 0;  // the largest that one of them had
   };
-  class Search;
 
-  static Kind kind_of(const View& array, const Bound& bound, const std::string& recipe);
-  static void find_marks(const View& array, const Mask& mask, Known& known);
+  static Marks marks_of(const View& array, const Mask& mask);
   void keep(Known known);
-  void note_marks();
-  Trail find(const View& array, const Kind& kind);
+  void index_marks();
+  // Those of the kind that share a mark with an array of so many values; the oldest first.
+  std::vector<const Known*> candidates(u64 kind, u64 size, const std::function<u64(u64)>& bits_at);
+  Trail find(const View& array, u64 kind, bool keeps_all);
 
   std::mutex mutex_;
   std::deque<Known> known_;  // the oldest first
+  u64 first_ = 0;            // number of the oldest
+  // Marks of streams, by number from `base_` to `indexed_`: made when an array is compressed, since
+  // whoever only reads never needs it.
+  TagIndex index_;
+  u64 base_ = 0, indexed_ = 0;
   size_t forgotten_ = 0;     // how many of the oldest have no stream any more
   u64 bytes_ = 0;            // of all streams
-  // Marks of all streams but the last few, and of some that are gone: what is not among them came
-  // from none. Whoever only reads never needs it.
-  TagSet noted_;
-  size_t not_noted_ = 0;
 };
+
+// The same where the host knows the stream that a part of the array's values was decoded from.
+LEEWAY_EXPORT CompressReport compress_again_into(const View& array, const CompressOptions& options,
+                                                 ByteView stream, std::span<u8> memory);
 
 }  // namespace leeway

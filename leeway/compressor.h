@@ -6,7 +6,11 @@
 //   leeway::Array array = compressor.decompress(stream);
 //
 // The stream carries the names of the stages. Only a Compressor that has a user's stage can decode
-// a stream made with it; if all stages are the library's, every reader can.
+// a stream made with it; if all stages are the library's, every reader can. Stages that do not fit
+// together (recipe/rules.h) do not compile; parameters out of their ranges throw Error.
+//
+// A quantizer of one's own is not trusted: every chunk is decoded once more, and kept without loss
+// if a value is not within the bound.
 //
 // To be included by itself: leeway.hpp, whose functions are compiled already, does without it.
 #pragma once
@@ -19,17 +23,21 @@
     "leeway/compressor.h cannot be compiled with -ffast-math, -Ofast or their parts: nobody could decode the streams. Compile this file without them, or use leeway/leeway.hpp only, which is safe."
 #endif
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <tuple>
+#include <typeinfo>
 #include <utility>
 
 #include "leeway/array.h"
-#include "leeway/encode/raw.h"
 #include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/engine.h"
 #include "leeway/quantize/exact.h"
 #include "leeway/quantize/linear.h"
+#include "leeway/recipe/compose.h"
+#include "leeway/recipe/recipe.h"
 
 namespace leeway {
 
@@ -42,44 +50,96 @@ inline constexpr size_t kAbsent = size_t(-1);
 
 // Where the first stage of a kind stands.
 template <class... S>
-consteval size_t position_of(Kind kind) {
-  size_t position = kAbsent, i = 0;
-  ((position == kAbsent&& S::kKind == kind ? position = i : position, ++i), ...);
-  return position;
+constexpr size_t position_of(Kind kind) {
+  constexpr std::array<Kind, sizeof...(S)> kKinds{S::kKind...};
+  const auto found = std::ranges::find(kKinds, kind);
+  return found == kKinds.end() ? kAbsent : size_t(found - kKinds.begin());
 }
+
+// Predictor and quantizer of stages whose kinds are in order; NoPredictor and Exact stand for those
+// that are not there.
 template <class... S>
-consteval size_t count_of(Kind kind) {
-  return (size_t(S::kKind == kind) + ... + 0);
+struct JoinOf {
+  static constexpr size_t p = position_of<S...>(Kind::predictor),
+                          q = position_of<S...>(Kind::quantizer);
+  static constexpr Order order =
+      p != kAbsent && q != kAbsent && p < q ? Order::predict_first : Order::quantize_first;
+
+  static auto predictor(const std::tuple<S...>& stages) {
+    if constexpr (p == kAbsent)
+      return NoPredictor();
+    else
+      return std::get<p>(stages);
+  }
+  static auto quantizer(const std::tuple<S...>& stages) {
+    if constexpr (q == kAbsent)
+      return Exact();
+    else
+      return std::get<q>(stages);
+  }
+  using P = decltype(predictor(std::declval<std::tuple<S...>>()));
+  using Q = decltype(quantizer(std::declval<std::tuple<S...>>()));
+};
+
+// The first rule that stages break.
+template <class T, class... S>
+constexpr Rule broken_rule() {
+  Rule rule = Rule::none;
+  const auto note = [&](Rule broken) { rule = rule == Rule::none ? broken : rule; };
+  (note(broken_by<T, S>()), ...);
+  if constexpr (((broken_by<T, S>() == Rule::none) && ...)) {
+    constexpr std::array<Kind, sizeof...(S)> kKinds{S::kKind...};
+    note(broken_by(kKinds));
+    if constexpr (broken_by(kKinds) == Rule::none) {
+      using Join = JoinOf<S...>;
+      note(broken_by<T, typename Join::P, typename Join::Q>(Join::order));
+      const auto look_before = [&]<class Part>(std::type_identity<Part>) {
+        if constexpr (Part::kKind == Kind::preprocessor)
+          note(broken_before<T, Part>(Join::order, Join::Q::kTraits));
+      };
+      (look_before(std::type_identity<S>()), ...);
+    }
+  }
+  return rule;
 }
-// Predictor and quantizer share a place, in either order.
-template <class... S>
-consteval bool are_ordered() {
-  bool ordered = true;
-  int last = 0;
-  ((ordered &= (S::kKind == Kind::quantizer ? int(Kind::predictor) : int(S::kKind)) >= last,
-    last = S::kKind == Kind::quantizer ? int(Kind::predictor) : int(S::kKind)),
-   ...);
-  return ordered;
+
+// What can be known of a stage only now: its parameters, and whether somebody else has its name.
+template <class S>
+void check_stage(const S& stage, Order order) {
+  const std::string name(S::kName);
+  const std::type_info* const known = library_stage(name);
+  if (known && *known != typeid(S))
+    fail_argument("'" + name + "' is the name of a stage of the library; take another");
+  for (const NamedRecipe& named : named_recipes())
+    if (named.name == name)
+      fail_argument("'" + name + "' is the name of a recipe of the library; take another");
+  check_params(stage.params, name);
+  if (S::kKind == Kind::preprocessor)
+    if (const Rule rule = broken_before(stage, order); rule != Rule::none)
+      fail_argument("'" + name + "' does not fit: " + std::string(text_of(rule)));
 }
 
 }  // namespace detail
 
 template <class T, class... S>
 class Compressor {
-  static_assert((Stage<S> && ...),
-                "every part of a Compressor must be a Stage: see leeway/core/stage.h");
-  static_assert(
-      detail::are_ordered<S...>(),
-      "the order is: preprocessors, predictor and quantizer (either first), encoder, lossless");
-  static_assert(detail::count_of<S...>(Kind::predictor) <= 1, "at most one predictor");
-  static_assert(detail::count_of<S...>(Kind::quantizer) <= 1, "at most one quantizer");
-  static_assert(detail::count_of<S...>(Kind::encoder) <= 1, "at most one encoder");
+  static constexpr Rule kBroken = detail::broken_rule<T, S...>();
+#define LEEWAY_RULE_HOLDS(name, text) static_assert(kBroken != Rule::name, text);
+  LEEWAY_RULES(LEEWAY_RULE_HOLDS)
+#undef LEEWAY_RULE_HOLDS
 
  public:
-  explicit Compressor(S... stages)
-      : recipe_(recipe_text(stages...)),
-        codec_(std::make_shared<TypedChunkCodec<T>>(
-            pipeline(std::tuple<S...>(std::move(stages)...)))) {}
+  // Throws if a parameter is out of its range.
+  explicit Compressor(S... stages) {
+    if constexpr (kBroken == Rule::none) {  // else one sentence says it all
+      using Join = detail::JoinOf<S...>;
+      (detail::check_stage(stages, Join::order), ...);
+      recipe_ = recipe_text(stages...);
+      if (recipe_.size() > kMostRecipeText) fail_argument("the recipe is too long: " + recipe_);
+      const bool is_trusted = library_stage(Join::Q::kName) != nullptr;
+      codec_ = std::make_shared<TypedChunkCodec<T>>(pipeline({std::move(stages)...}), is_trusted);
+    }
+  }
   Compressor() requires(sizeof...(S) > 0) : Compressor(S()...) {}
 
   const std::string& recipe() const { return recipe_; }
@@ -113,58 +173,15 @@ class Compressor {
     return text;
   }
 
-  static std::unique_ptr<Transform<T>> transform(const std::tuple<S...>& stages) {
-    constexpr size_t q = detail::position_of<S...>(Kind::quantizer);
-    if constexpr (q == detail::kAbsent)
-      return transform(stages, Exact());
-    else
-      return as_quantized(transform(stages, std::get<q>(stages)), std::get<q>(stages));
-  }
-  template <class Q>
-  static std::unique_ptr<Transform<T>> transform(const std::tuple<S...>& stages,
-                                                 const Q& quantizer) {
-    constexpr size_t p = detail::position_of<S...>(Kind::predictor),
-                     q = detail::position_of<S...>(Kind::quantizer);
-    static_assert(Quantizer<Q, T>,
-                  "the quantizer does not fit: see the concept Quantizer in core/stage.h");
-    if constexpr (p == detail::kAbsent) {
-      return std::make_unique<Dual<T, Q, NoPredictor>>(quantizer, NoPredictor());
-    } else {
-      using P = std::tuple_element_t<p, std::tuple<S...>>;
-      if constexpr (q != detail::kAbsent && p < q) {
-        static_assert(FeedbackPredictor<P, T>,
-                      "this predictor cannot stand before the quantizer: it has no walk()");
-        return std::make_unique<Feedback<T, P, Q>>(std::get<p>(stages), quantizer);
-      } else if constexpr (IntegerPredictor<P>) {
-        return std::make_unique<Dual<T, Q, P>>(quantizer, std::get<p>(stages));
-      } else {
-        static_assert(FeedbackPredictor<P, Code<T>>,
-                      "this predictor cannot stand behind the quantizer: it has neither "
-                      "forward()/backward() nor walk() on integers");
-        return std::make_unique<Walked<T, Q>>(
-            quantizer,
-            std::make_unique<Feedback<Code<T>, P, Linear>>(std::get<p>(stages), Linear()));
-      }
-    }
-  }
-
   static Pipeline<T> pipeline(const std::tuple<S...>& stages) {
-    Pipeline<T> result;
-    result.transform = transform(stages);
-    result.encoder = erase_encoder(Raw());
-    const auto add = [&]<class Part>(const Part& stage) {
-      if constexpr (Part::kKind == Kind::preprocessor) {
-        static_assert(Preprocessor<Part, T>, "a preprocessor does not fit: see core/stage.h");
-        result.preprocessors.push_back(erase_preprocessor<T>(stage));
-      } else if constexpr (Part::kKind == Kind::encoder) {
-        static_assert(Encoder<Part>, "the encoder does not fit: see core/stage.h");
-        result.encoder = erase_encoder(stage);
-      } else if constexpr (Part::kKind == Kind::lossless) {
-        static_assert(Lossless<Part>, "a lossless stage does not fit: see core/stage.h");
-        result.lossless.push_back(erase_lossless(stage));
-      }
+    using Join = detail::JoinOf<S...>;
+    const auto predictor = Join::predictor(stages);
+    const auto make_walk = [&]<class I = Code<T>>() {
+      return std::make_unique<Feedback<I, typename Join::P, Linear>>(predictor, Linear());
     };
-    std::apply([&](const auto&... stage) { (add(stage), ...); }, stages);
+    auto result =
+        pipeline_of<T>(joined<T, Join::order>(predictor, Join::quantizer(stages), make_walk));
+    std::apply([&](const auto&... stage) { (add_stage(result, stage), ...); }, stages);
     return result;
   }
 

@@ -13,6 +13,7 @@ namespace {
 // A recipe as the caller wrote it, and what was made of it.
 struct Made {
   std::string asked;
+  bool is_pointwise = false;  // for a pointwise bound, which is one on logarithms
   DType dtype = DType::f32;
   std::string recipe;  // in full
   std::shared_ptr<const ChunkCodec> codec;
@@ -24,24 +25,26 @@ struct LastMade {
   size_t next = 0;
 };
 
-Made made_of(const std::string& asked, DType dtype) {
+Made made_of(const std::string& asked, DType dtype, bool is_pointwise = false) {
   const BufferPool::UseOwn pool;
   const auto last = BufferPool::keep<LastMade>();
-  for (const Made& made : last->made)
-    if (made.codec && made.dtype == dtype && (made.asked == asked || made.recipe == asked))
-      return made;
-  const Recipe recipe = parse_recipe(asked);
+  const auto is_same = [&](const Made& made) {
+    return made.codec && made.dtype == dtype &&
+           ((made.asked == asked && made.is_pointwise == is_pointwise) ||
+            (made.recipe == asked && (made.is_pointwise || !is_pointwise)));
+  };
+  const auto found = std::ranges::find_if(last->made, is_same);
+  if (found != last->made.end()) return *found;
+  Recipe recipe = parse_recipe(asked);
+  const auto is_log = [](const StageCall& call) { return call.name == Log::kName; };
+  if (is_pointwise && std::ranges::none_of(recipe.stages, is_log))
+    recipe = with_first(Log::kName, std::move(recipe));
   Made& made = last->made[last->next++ % last->made.size()];
-  return made = {asked, dtype, to_string(recipe), make_codec(recipe, dtype)};
+  return made = {asked, is_pointwise, dtype, to_string(recipe), make_codec(recipe, dtype)};
 }
 
-// A pointwise bound is one on logarithms.
 Made made_for(const CompressOptions& options, const std::string& name, DType dtype) {
-  if (!options.bound.has(BoundKind::pointwise)) return made_of(name, dtype);
-  const Recipe recipe = parse_recipe(name);
-  const auto is_log = [](const StageCall& call) { return call.name == Log::kName; };
-  const bool has_log = std::ranges::any_of(recipe.stages, is_log);
-  return made_of((has_log ? "" : std::string(Log::kName) + "+") + to_string(recipe), dtype);
+  return made_of(name, dtype, options.bound.has(BoundKind::pointwise));
 }
 
 // `to` is a sink or memory.
@@ -99,6 +102,7 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   header.shape = shape;
   header.chunk = chunk_of(options, shape, *made.codec);
   header.bound = options.bound;
+  if (options.rms > 0) header.bound.add(BoundKind::l2, options.rms);
   header.recipe = made.recipe;
   header.fills.resize(options.fills.size() + options.fill_bits.size() + kMostFoundFills);
   header.regions = options.regions;

@@ -73,9 +73,9 @@ LEEWAY_API const char* leeway_message(const leeway_context* context);
 
 /* ---- settings ---- */
 
-/* kind: "abs", "rel", "psnr", "l2" or "lossless" (value ignored). Bounds add up: all must hold.
- * "ratio" and "rate" (bits a value) ask for a size, as near as the others allow. "pointwise", a
- * part of each value, stands alone. */
+/* kind: "abs", "rel", "psnr", "l2" or "lossless" (value ignored). Bounds can be combined: all must
+ * hold. "ratio" and "rate" (bits a value) ask for a size, as near as the others allow. "pointwise",
+ * a part of each value, stands alone. */
 LEEWAY_API leeway_status leeway_set_bound(leeway_context* context, const char* kind, double value);
 LEEWAY_API void leeway_clear_bounds(leeway_context* context);
 /* A smaller absolute bound, 0: no loss, in the part of the arrays to come that begins at `first`
@@ -86,8 +86,11 @@ LEEWAY_API leeway_status leeway_add_region_bound(leeway_context* context, uint32
 LEEWAY_API void leeway_clear_region_bounds(leeway_context* context);
 /* The name of a preset or system, or a recipe; "balanced" is the default. */
 LEEWAY_API leeway_status leeway_set_recipe(leeway_context* context, const char* recipe);
-/* Declares a value that stands for "nothing here": kept exactly, left out of the range; at most 240. */
+/* Declares a value that stands for "nothing here": kept exactly, left out of the range; at most
+ * 240. */
 LEEWAY_API void leeway_add_fill(leeway_context* context, double value);
+/* The same as the bits of the arrays' type, for integers that no double holds: (uint64_t)value. */
+LEEWAY_API void leeway_add_fill_bits(leeway_context* context, uint64_t bits);
 LEEWAY_API void leeway_detect_fills(leeway_context* context, int detect);      /* on by default */
 /* Whether arrays that fit into one chunk get the brief form of a stream, which saves some 250
  * bytes: for what is embedded in a container or sent in a message. Off by default. */

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // leeway: error-bounded lossy compression of scientific arrays. The C++ interface.
 //
-//   std::vector<float> field = ...;                                     // 100 x 500 x 500, last
-//   axis fastest leeway::Bytes stream = leeway::compress(field.data(), {100, 500, 500},
-//   leeway::Bound::abs(1e-3)); leeway::Array array = leeway::decompress(stream); // knows its type
-//   and shape std::span<const float> values = array.as<float>();                  // none is off by
-//   more than 1e-3
+// clang-format off
 //
+//   std::vector<float> field = ...;  // 100 x 500 x 500 values, the last axis is the fastest
+//   leeway::Bytes stream = leeway::compress(field.data(), {100, 500, 500}, leeway::Bound::abs(1e-3));
+//   leeway::Array array = leeway::decompress(stream);      // knows its type and shape
+//   std::span<const float> values = array.as<float>();     // none is off by more than 1e-3
+//
+// clang-format on
 // Everything throws leeway::Error. Functions keep no state but buffers and may be called from any
 // thread.
 #pragma once

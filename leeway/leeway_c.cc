@@ -119,6 +119,16 @@ void decompress_to(leeway_context* context, const void* stream, size_t size, con
   decompress_into(reader, index, out, options);
 }
 
+// Nobody must compress as if what there was no memory for had not been said.
+template <class T>
+void add_or_fail_later(leeway_context* context, std::vector<T>& list, T value) noexcept {
+  try {
+    list.push_back(value);
+  } catch (const std::bad_alloc&) {
+    context->lacks_memory = true;
+  }
+}
+
 }  // namespace
 }  // namespace leeway
 
@@ -174,12 +184,10 @@ leeway_status leeway_set_recipe(leeway_context* context, const char* recipe) {
   });
 }
 void leeway_add_fill(leeway_context* context, double value) {
-  if (!context) return;
-  try {
-    context->options.fills.push_back(value);
-  } catch (const std::bad_alloc&) {
-    context->lacks_memory = true;  // nobody must compress as if it were not there
-  }
+  if (context) leeway::add_or_fail_later(context, context->options.fills, value);
+}
+void leeway_add_fill_bits(leeway_context* context, uint64_t bits) {
+  if (context) leeway::add_or_fail_later(context, context->options.fill_bits, bits);
 }
 void leeway_detect_fills(leeway_context* context, int detect) {
   if (context) context->options.detect_fills = detect != 0;

@@ -1,82 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The native half of the Python package. Arrays come in any layout and stay where they are; work is
 // done without the interpreter's lock.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include "leeway/chunk_memory.h"
 #include "leeway/engine/region.h"
 #include "leeway/leeway.hpp"
 #include "leeway/quality/advise.h"
 #include "leeway/quality/choose.h"
 #include "leeway/quality/compare.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
+#include "leeway/whole_bound.h"
+#include "python/arrays.h"
+#include "python/filter_chunks.h"
+#include "python/watch.h"
 
 namespace leeway::python {
 namespace {
-
-using InArray = nb::ndarray<nb::ro, nb::device::cpu>;
-using OutArray = nb::ndarray<nb::device::cpu>;
-using InBytes = nb::ndarray<const u8, nb::ndim<1>, nb::c_contig, nb::ro, nb::device::cpu>;
-
-DType dtype_of(const nb::dlpack::dtype& type) {
-  const auto base = [&](DType first) {
-    return DType(int(first) + std::countr_zero(type.bits / 8u));
-  };
-  if (type.lanes == 1 && type.bits % 8 == 0 && type.bits <= 64) {
-    if (type.code == u8(nb::dlpack::dtype_code::Float) && type.bits == 16) return DType::f16;
-    if (type.code == u8(nb::dlpack::dtype_code::Float) && type.bits == 32) return DType::f32;
-    if (type.code == u8(nb::dlpack::dtype_code::Float) && type.bits == 64) return DType::f64;
-    if (type.code == u8(nb::dlpack::dtype_code::Bfloat) && type.bits == 16) return DType::bf16;
-    if (type.code == u8(nb::dlpack::dtype_code::Int)) return base(DType::i8);
-    if (type.code == u8(nb::dlpack::dtype_code::UInt)) return base(DType::u8);
-  }
-  throw nb::type_error("leeway compresses integers and floating-point numbers, no other types");
-}
-
-// `as`: the type to take the elements for, where Python has none of its own (bf16 in u16).
-template <class Byte, class A>
-BasicView<Byte> view_of_array(const A& array, const std::string& as) {
-  if (array.ndim() > kMaxRank) fail_argument("an array may have at most 8 axes");
-  if (as == "bf16" && array.itemsize() != 2) fail_argument("a bf16 number has 2 bytes");
-  std::array<u64, kMaxRank> extents{};
-  Strides strides{};
-  const auto bytes = std::ptrdiff_t(array.itemsize());
-  for (size_t axis = 0; axis < array.ndim(); ++axis) {
-    extents[axis] = array.shape(axis);
-    strides[axis] = std::ptrdiff_t(array.stride(axis)) * bytes;
-  }
-  const DType dtype = as == "bf16" ? DType::bf16 : dtype_of(array.dtype());
-  auto* data = static_cast<Byte*>(const_cast<void*>(static_cast<const void*>(array.data())));
-  return {data, dtype, Shape(std::span<const u64>(extents.data(), array.ndim())), strides};
-}
-
-// Python's integers have a sign.
-std::vector<u64> numbers_of(const std::vector<i64>& numbers, const char* what) {
-  for (const i64 number : numbers)
-    if (number < 0)
-      fail_argument(std::string(what) + " cannot be negative: " + std::to_string(number));
-  return {numbers.begin(), numbers.end()};
-}
-
-Shape shape_of(const std::vector<i64>& extents, const char* what) {
-  return Shape(std::span<const u64>(numbers_of(extents, what)));
-}
-
-Box box_of(const std::vector<i64>& first, const Shape& shape) {
-  if (first.size() != shape.rank())
-    fail_argument("the first index of a region does not have as many axes as the region");
-  Box box{{}, shape};
-  std::ranges::copy(numbers_of(first, "the first index of a region"), box.first.begin());
-  return box;
-}
 
 using Limits = std::vector<std::pair<std::string, double>>;
 
@@ -86,54 +23,43 @@ Bound bound_of(const Limits& limits) {
   return bound;
 }
 
-Execution execution_of(i64 threads) {
-  constexpr i64 kMost = 65536;
-  if (threads < 0 || threads > kMost)
-    fail_argument("the number of threads is from 1 to 65536, not " + std::to_string(threads));
-  Execution execution;
-  execution.threads = unsigned(threads);
-  return execution;
+CompressOptions fill_options(const std::vector<double>& fills, const std::vector<u64>& fill_bits) {
+  CompressOptions options;
+  options.fills = fills;
+  options.fill_bits = fill_bits;
+  return options;
 }
 
-// First index, extents, bound.
-using Regions = std::vector<std::tuple<std::vector<i64>, std::vector<i64>, double>>;
+// For a chunk of a larger array: the range and the number of all values, 0 if nobody has said.
+using Whole = std::pair<double, double>;
 
 nb::bytes compress_array(const InArray& array, const std::string& as, const Limits& limits,
                          const std::string& recipe, const std::vector<double>& fills,
                          bool detect_fills, const std::vector<i64>& chunk, i64 threads,
                          const Regions& regions, const std::optional<InArray>& bounds,
-                         const std::vector<u64>& fill_bits, bool brief, bool is_chunk) {
-  CompressOptions options;
-  for (const auto& [first, extents, bound] : regions)
-    options.regions.push_back({box_of(first, shape_of(extents, "an extent of a region")), bound});
+                         const std::vector<u64>& fill_bits, bool brief,
+                         const std::optional<Whole>& whole, const nb::object& progress) {
+  Watch watch(progress);
+  CompressOptions options = fill_options(fills, fill_bits);
+  options.regions = region_bounds_of(regions);
   if (bounds) options.bounds = view_of_array<const std::byte>(*bounds, "");
   options.bound = bound_of(limits);
+  if (whole) part_bound({options.bound, whole->first, whole->second}).apply_to(options);
   options.recipe = recipe;
-  options.fills = fills;
-  options.fill_bits = fill_bits;
   options.detect_fills = detect_fills;
   options.brief = brief;
   options.chunk = shape_of(chunk, "an extent of a chunk");
-  options.execution = execution_of(threads);
+  options.execution = watch.execution(threads);
   const View view = view_of_array<const std::byte>(array, as);
-  // As long as any stream of this array may be, and then cut: memory that is not touched costs
-  // nothing.
   const u64 most = max_compressed_size(view.dtype, view.shape, options);
-  PyObject* stream = PyBytes_FromStringAndSize(nullptr, Py_ssize_t(most));
-  if (!stream) throw nb::python_error();
-  auto owner = nb::steal<nb::bytes>(stream);
-  u64 used = 0;
-  {
-    u8* memory = reinterpret_cast<u8*>(PyBytes_AS_STRING(stream));
-    const nb::gil_scoped_release release;
-    const std::span<u8> room(memory, size_t(most));
-    used = (is_chunk ? ChunkMemory::of_process().compress_into(view, options, room)
-                     : compress_into(view, options, room))
-               .output_bytes;
-  }
-  stream = owner.release().ptr();
-  if (_PyBytes_Resize(&stream, Py_ssize_t(used)) != 0) throw nb::python_error();
-  return nb::steal<nb::bytes>(stream);
+  return stream_of_at_most(most, [&](std::span<u8> memory) {
+    CompressReport report;
+    watch.run([&] {
+      report = whole ? ChunkMemory::of_process().compress_into(view, options, memory)
+                     : compress_into(view, options, memory);
+    });
+    return report.output_bytes;
+  });
 }
 
 // A chunk that a host has decoded; it may come back, changed in part, to be compressed.
@@ -141,13 +67,6 @@ void remember_chunk(const InBytes& stream, const InArray& decoded, const std::st
   const View view = view_of_array<const std::byte>(decoded, as);
   const nb::gil_scoped_release release;
   ChunkMemory::of_process().remember({stream.data(), stream.size()}, view);
-}
-
-CompressOptions fill_options(const std::vector<double>& fills, const std::vector<u64>& fill_bits) {
-  CompressOptions options;
-  options.fills = fills;
-  options.fill_bits = fill_bits;
-  return options;
 }
 
 // Lowest and highest value, how far they are apart, and the fill values, as bit patterns, that are
@@ -229,22 +148,24 @@ class Stream {
   nb::tuple preview_shape(i64 level) const {
     return tuple_of(leeway::preview_shape(reader_.header(), checked_level(level)));
   }
-  void preview(i64 level, const OutArray& out, const std::string& as, i64 threads) const {
+  void preview(i64 level, const OutArray& out, const std::string& as, i64 threads,
+               const nb::object& progress) const {
     const MutableView view = view_of_array<std::byte>(out, as);
+    const unsigned checked = checked_level(level);
+    Watch watch(progress);
     DecompressOptions options;
-    options.execution = execution_of(threads);
-    const nb::gil_scoped_release release;
-    preview_into(reader_, checked_level(level), view, options);
+    options.execution = watch.execution(threads);
+    watch.run([&] { preview_into(reader_, checked, view, options); });
   }
 
-  void read(const std::vector<i64>& first, const OutArray& out, const std::string& as,
-            i64 threads) const {
+  void read(const std::vector<i64>& first, const OutArray& out, const std::string& as, i64 threads,
+            const nb::object& progress) const {
     const MutableView view = view_of_array<std::byte>(out, as);
     const Box box = box_of(first, view.shape);
+    Watch watch(progress);
     DecompressOptions options;
-    options.execution = execution_of(threads);
-    const nb::gil_scoped_release release;
-    decompress_into(reader_, box.first, view, options);
+    options.execution = watch.execution(threads);
+    watch.run([&] { decompress_into(reader_, box.first, view, options); });
   }
 
   // Where the chunks of a region are: offsets and sizes, in the order of the chunks.
@@ -297,11 +218,6 @@ class Stream {
     if (level < 0) fail_argument("a level is 0 or more, not " + std::to_string(level));
     return unsigned(std::min<i64>(level, 64));
   }
-  static nb::tuple tuple_of(const Shape& shape) {
-    nb::list list;
-    for (const u64 extent : shape.extents()) list.append(extent);
-    return nb::tuple(list);
-  }
   InBytes bytes_;
   std::unique_ptr<ByteSource> source_;
   StreamReader reader_;
@@ -338,15 +254,13 @@ nb::dict compare_arrays(const InArray& original, const InArray& other, const std
 nb::list advise_array(const InArray& array, const std::string& as, const Limits& limits,
                       const std::vector<std::string>& recipes, i64 threads,
                       const std::vector<double>& fills) {
+  Watch watch;
   CompressOptions options = fill_options(fills, {});
   options.bound = bound_of(limits);
-  options.execution = execution_of(threads);
+  options.execution = watch.execution(threads);
   const View view = view_of_array<const std::byte>(array, as);
   std::vector<Advice> all;
-  {
-    const nb::gil_scoped_release release;
-    all = advise(view, options, recipes);
-  }
+  watch.run([&] { all = advise(view, options, recipes); });
   nb::list result;
   for (const Advice& advice : all) {
     nb::dict entry;
@@ -369,6 +283,10 @@ nb::dict recipes() {
     result[nb::str(std::string(choice.name).c_str())] =
         nb::make_tuple(std::string(), std::string(choice.about));
   return result;
+}
+
+nb::tuple chunk_shape(const std::vector<i64>& extents, u64 values) {
+  return tuple_of(chunk_of_maps(shape_of(extents, "an extent"), values));
 }
 
 // What the library throws, as the exception that a Python programmer expects.
@@ -394,13 +312,14 @@ NB_MODULE(_native, m) {
   m.def("version", &leeway::version);
   m.def("compress", &compress_array, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("bounds").none(), nb::arg(),
-        nb::arg("brief"), nb::arg("is_chunk"));
+        nb::arg("brief"), nb::arg("whole").none(), nb::arg("progress").none());
   m.def("remember", &remember_chunk);
   m.def("value_range", &range_of_array);
   m.def("extremes", &extremes_of_array);
   m.def("relative_bound", [](double rel, double size) {
     return leeway::relative_bound(rel, leeway::Range{0, size});
   });
+  m.def("chunk_of_maps", &chunk_shape);
   m.def("stream_size", &size_of_stream);
   m.def("compare", &compare_arrays);
   m.def("advise", &advise_array);
@@ -413,8 +332,11 @@ NB_MODULE(_native, m) {
       .def_prop_ro("shape", &Stream::shape)
       .def_prop_ro("bytes_read", &Stream::bytes_read)
       .def("preview_shape", &Stream::preview_shape)
-      .def("preview", &Stream::preview)
-      .def("read", &Stream::read)
+      .def("preview", &Stream::preview, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg("progress").none())
+      .def("read", &Stream::read, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg("progress").none())
       .def("ranges", &Stream::ranges)
       .def("info", &Stream::info);
+  add_filter_chunks(m);
 }

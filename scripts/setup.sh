@@ -8,9 +8,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build_packages=(g++ cmake ninja-build pkg-config libzstd-dev libdeflate-dev liblz4-dev libxxhash-dev libhwy-dev libcli11-dev libfmt-dev
-                nlohmann-json3-dev libgtest-dev libbenchmark-dev libhdf5-dev libnetcdf-dev gfortran ccache)
+                nlohmann-json3-dev libtomlplusplus-dev libgtest-dev libbenchmark-dev libhdf5-dev libnetcdf-dev gfortran ccache)
 test_packages=(clang libclang-rt-14-dev python3 python3-venv git hdf5-tools netcdf-bin libhdf5-openmpi-dev openmpi-bin
-               libopenmpi-dev dpkg-dev file nco)
+               libopenmpi-dev dpkg-dev file nco lld wasi-libc libclang-rt-14-dev-wasm32 chromium)
 
 packages=("${build_packages[@]}" "${@:2}")
 [ "${1:-all}" = build ] || packages+=("${test_packages[@]}")
@@ -35,19 +35,22 @@ fi
 
 if [ "${1:-all}" != build ]; then
   # The Python packages of the tests live in environments of their own: one of today, one with Zarr 2.
-  modules=(numpy pytest xdist xxhash zstandard ml_dtypes h5py h5netcdf netCDF4 numcodecs zarr xarray dask distributed
+  modules=(numpy pytest xdist xxhash zstandard ml_dtypes h5py h5netcdf netCDF4 numcodecs zarr xarray dask distributed kerchunk virtualizarr mypy
            scikit_build_core nanobind jinja2 yaml)
   if ! .venv/bin/python -c "import $(IFS=,; echo "${modules[*]}")" 2>/dev/null; then
     echo "installing Python packages into .venv"
     python3 -m venv .venv
     .venv/bin/pip install --quiet --disable-pip-version-check numpy pytest pytest-xdist xxhash zstandard ml_dtypes h5py \
-      h5netcdf netCDF4 numcodecs zarr xarray dask distributed scikit-build-core nanobind jinja2 pyyaml
+      h5netcdf netCDF4 numcodecs zarr xarray dask distributed kerchunk virtualizarr mypy scikit-build-core nanobind jinja2 pyyaml
   fi
   if ! .venv-zarr2/bin/python -c 'import numpy, zarr' 2>/dev/null; then
     python3 -m venv .venv-zarr2
     .venv-zarr2/bin/pip install --quiet --disable-pip-version-check numpy 'zarr<3' 'numcodecs<0.16'
   fi
-  if [ "${1:-all}" = peers ]; then
-    .venv/bin/pip install --quiet --disable-pip-version-check pysz zfpy hdf5plugin h5py matplotlib
+  if [ "${1:-all}" = peers ] && ! .venv/bin/python -c 'import eccodes, hdf5plugin, lerc, matplotlib, numcodecs_wasm_ebcc, omfiles, pcodec,
+pysz, scipy, zfpy' 2>/dev/null; then
+    echo "installing the other compressors into .venv"
+    .venv/bin/pip install --quiet --disable-pip-version-check pysz zfpy hdf5plugin numcodecs-wasm-ebcc eccodes lerc pcodec omfiles \
+      scipy matplotlib
   fi
 fi

@@ -75,6 +75,38 @@ TEST(CApi, GivesAPreview) {
   leeway_destroy(c);
 }
 
+TEST(CApi, FillValuesThatNoDoubleHolds) {
+  const auto check = [](int dtype, auto fill, auto values) {
+    using T = decltype(fill);
+    if (!kIsCompiled<T>) return;
+    Context c;
+    values[7] = values[100] = fill;
+    leeway_set_bound(c, "abs", 40);
+    leeway_add_fill_bits(c, uint64_t(fill));
+    const u64 shape[] = {values.size()};
+    const leeway_array array = {values.data(), dtype, 1, shape, nullptr};
+    leeway_buffer* stream = nullptr;
+    ASSERT_EQ(leeway_compress(c, &array, &stream), LEEWAY_OK) << leeway_message(c);
+    std::vector<T> out(values.size());
+    const leeway_array target = {out.data(), dtype, 1, shape, nullptr};
+    ASSERT_EQ(leeway_decompress(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &target),
+              LEEWAY_OK);
+    leeway_info info;
+    leeway_inspect(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &info);
+    EXPECT_EQ(info.special, 2u);
+    EXPECT_EQ(out[7], fill);
+    EXPECT_EQ(out[100], fill);
+    EXPECT_NE(out, values);
+    leeway_buffer_free(stream);
+  };
+  std::vector<u64> wide(200);
+  for (size_t i = 0; i < wide.size(); ++i) wide[i] = (u64(1) << 60) + i * i;
+  check(LEEWAY_U64, (u64(1) << 60) + 2, wide);
+  std::vector<i16> narrow(200);
+  for (size_t i = 0; i < narrow.size(); ++i) narrow[i] = i16(i * 7);
+  check(LEEWAY_I16, i16(-32767), narrow);
+}
+
 TEST(CApi, CompressesIntoMemoryOfTheCaller) {
   Context c;
   leeway_set_bound(c, "rel", 1e-3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every recipe that the lists of stages allow, on small arrays with everything that is difficult:
-// it keeps the bound, or is refused with a reason.
+// it keeps the bound, or is refused with a reason. What encoders write has not changed.
+#include "tests/checksums.h"
 #include "tests/support.h"
 
 namespace leeway::test {
@@ -22,18 +23,20 @@ std::string joined(std::initializer_list<std::string> stages) {
 }
 
 template <class T>
-void check(const std::string& recipe) {
+void check(const std::string& recipe, Checksums& sums) {
   if (!is_for(parse_recipe(recipe), dtype_of<T>())) {
     const std::vector<T> values(1);
     EXPECT_THROW(compress(values.data(), {1}, options_for<T>(Bound::abs(1), recipe)), Error);
     return;
   }
   for (const Shape& shape : {Shape{120}, Shape{9, 13}, Shape{4, 5, 6}, Shape{3, 4, 2, 5}})
-    check_round_trip(make_field<T>(shape, Texture::hostile), shape,
-                     options_for<T>(Bound::abs(is_floating<T> ? 0.01 : 2), recipe));
+    sums.add_payloads(
+        recipe, check_round_trip(make_field<T>(shape, Texture::hostile), shape,
+                                 options_for<T>(Bound::abs(is_floating<T> ? 0.01 : 2), recipe)));
 }
 
 TEST(Combinations, KeepTheBoundOrAreRefusedWithAReason) {
+  Checksums sums("combinations");
   size_t possible = 0, refused = 0;
   for (const std::string& predictor : names_of(Kind::predictor, true))
     for (const std::string& quantizer : names_of(Kind::quantizer, false))
@@ -51,18 +54,20 @@ TEST(Combinations, KeepTheBoundOrAreRefusedWithAReason) {
         for (const std::string& encoder : names_of(Kind::encoder, true))
           for (const std::string& lossless : names_of(Kind::lossless, true)) {
             const std::string recipe = joined({both, encoder, lossless});
-            check<float>(recipe);
-            check<double>(recipe);
-            check<i32>(recipe);
+            check<float>(recipe, sums);
+            check<double>(recipe, sums);
+            check<i32>(recipe, sums);
             ++possible;
           }
       }
   EXPECT_GT(possible, 1500u);
   EXPECT_GT(refused, 0u);
+  sums.compare_with_file();
 }
 
 // Preprocessors before all that follows them, by predictor.
 TEST(Combinations, BehindPreprocessors) {
+  Checksums sums("preprocessors");
   for (const std::string& predictor : names_of(Kind::predictor, false))
     for (const std::string& both : {predictor + "+linear", "linear+" + predictor}) {
       try {
@@ -70,11 +75,13 @@ TEST(Combinations, BehindPreprocessors) {
       } catch (const Error&) {
         continue;
       }
-      check<float>("transpose:order=21+" + both + "+huffman");
+      check<float>("transpose:order=21+" + both + "+huffman", sums);
       const Shape shape{9, 13};
       const auto values = make_field<double>(shape, Texture::hostile);
       const auto options = options_for<double>(Bound::pointwise(1e-2), both + "+rans");
-      const Array decoded = decompress(compress(values.data(), shape, options));
+      const Bytes stream = compress(values.data(), shape, options);
+      sums.add_payloads("pointwise " + both + "+rans", stream);
+      const Array decoded = decompress(stream);
       for (size_t i = 0; i < values.size(); ++i) {
         const double x = values[i], y = decoded.as<double>()[i];
         if (std::isfinite(x) && x != 0)
@@ -83,6 +90,7 @@ TEST(Combinations, BehindPreprocessors) {
           ASSERT_EQ(bits_of(x), bits_of(y)) << both;
       }
     }
+  sums.compare_with_file();
 }
 
 }  // namespace

@@ -93,6 +93,33 @@ def test_a_static_library_works_too(tmp_path):
                     "-DLEEWAY_TOOLS=OFF", ROOT], check=True, capture_output=True)
 
 
+def test_a_tool_without_hdf5(tmp_path):
+    """It works with raw, .npy and .lwy files, and says what it cannot do."""
+    subprocess.run(["cmake", "-G", "Ninja", "-B", tmp_path / "build", "-DLEEWAY_TOOLS_HDF5=OFF", "-DLEEWAY_TESTS=OFF", ROOT],
+                   check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", tmp_path / "build", "--target", "leeway_cli"], check=True, capture_output=True)
+    tool = tmp_path / "build/leeway"
+    assert "libhdf5" not in subprocess.run(["ldd", tool], capture_output=True, text=True, check=True).stdout
+
+    def run(*args):
+        return subprocess.run([tool, *args], cwd=tmp_path, capture_output=True, text=True)
+    for args in [["sample", "climate", "--shape", "60x80", "-o", "a.npy"], ["compress", "a.npy", "--abs", "0.1", "-o", "a.lwy"],
+                 ["verify", "a.lwy", "--against", "a.npy"], ["decompress", "a.lwy", "-o", "b_60x80.f32"]]:
+        assert run(*args).returncode == 0
+    assert run("compare", "a.npy", "b_60x80.f32").returncode == 0
+    (tmp_path / "run.nc").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+    (tmp_path / "old.nc").write_bytes(b"CDF\x01" + bytes(100))
+    for args in [["compress", "run.nc", "--abs", "1", "-o", "c.nc"], ["compress", "run.nc:t", "--abs", "1", "-o", "c.lwy"],
+                 ["decompress", "old.nc", "-o", "c.nc"], ["decompress", "run.nc:t", "-o", "c.npy"], ["inspect", "run.nc"],
+                 ["verify", "run.nc"], ["compare", "a.npy", "old.nc:t"]]:
+        done = run(*args)
+        assert done.returncode == 1 and done.stderr.startswith("leeway: '") and "this build of the tool has no HDF5" in done.stderr
+        assert done.stderr.count("\n") == 1 and not list(tmp_path.glob("c.*"))
+    assert "this build of the tool has no HDF5" in run("filter", "--abs", "1").stderr
+    doctor = run("doctor")
+    assert doctor.returncode == 0 and "none: this build of the tool has no HDF5" in doctor.stdout and "healthy" in doctor.stdout
+
+
 def test_pkg_config_finds_it(prefix, tmp_path):
     program = tmp_path / "hello"
     library = next(prefix.glob("lib*/**/libleeway.so")).parent

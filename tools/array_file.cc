@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "leeway/core/byte_order.h"
-#include "tools/h5.h"
 #include "tools/npy.h"
+#include "tools/variables.h"
 
 namespace leeway::cli {
 namespace {
@@ -61,32 +61,6 @@ ArrayFile open_stream(std::shared_ptr<MappedFile> file) {
   auto array = std::make_shared<Array>(decompress(stream, options));
   return {View(array->data(), array->dtype(), array->shape()), nullptr, array,
           inspect(stream).header.fills};
-}
-
-ArrayFile open_variable(const h5::Address& address, std::optional<h5::Packing>* packing = nullptr) {
-  const h5::File file(address.path, address.names);
-  if (address.names.size() != 1) {
-    fail_argument("name one variable: " + address.path + ":NAME; there are " + file.list());
-  }
-  const h5::Variable variable = file.variable(address.names[0]);
-  auto array = std::make_shared<Array>(variable.read());
-  const View view(array->data(), array->dtype(), array->shape());
-  if (packing) *packing = variable.packing();
-  return {view, nullptr, array, variable.fill_patterns(view)};
-}
-
-// scale * stored + offset.
-ArrayFile unpacked(const ArrayFile& packed, const h5::Packing& packing) {
-  auto array = std::make_shared<Array>(DType::f64, packed.view.shape);
-  auto* out = reinterpret_cast<double*>(array->view().data);
-  visit_dtype(packed.view.dtype, [&]<class T>(std::type_identity<T>) {
-    const auto* stored = reinterpret_cast<const T*>(packed.view.data);
-    for (size_t i = 0; i < size_t(packed.view.shape.size()); ++i)
-      out[i] = std::ranges::find(packed.fills, u64(bits_of(stored[i]))) == packed.fills.end()
-                   ? packing.scale * double(stored[i]) + packing.offset
-                   : std::numeric_limits<double>::quiet_NaN();
-  });
-  return {View(array->data(), array->dtype(), array->shape()), nullptr, array};
 }
 
 }  // namespace
@@ -190,10 +164,7 @@ ArrayFile open_array(const std::string& path, const ArrayOptions& options) {
 
 ArrayFile open_unpacked(const std::string& path, const ArrayOptions& options) {
   const auto address = h5::parse_address(path);
-  if (!address) return open_array(path, options);
-  std::optional<h5::Packing> packing;
-  ArrayFile file = open_variable(*address, &packing);
-  return packing ? unpacked(file, *packing) : file;
+  return address ? open_unpacked_variable(*address) : open_array(path, options);
 }
 
 }  // namespace leeway::cli

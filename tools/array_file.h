@@ -42,6 +42,9 @@ class MappedFile {
   std::vector<std::byte> read_;
 };
 
+// All values of an array.
+inline View view_of(const Array& array) { return {array.data(), array.dtype(), array.shape()}; }
+
 struct ArrayFile {
   View view;
   std::shared_ptr<MappedFile> file;  // keeps the values, if they come straight from a file

@@ -175,28 +175,6 @@ void complain(const std::string& message) {
   std::fputs(("leeway: " + printable(message) + "\n").c_str(), stderr);
 }
 
-void declare_fills(const std::vector<std::string>& texts, DType dtype, CompressOptions& options) {
-  for (const std::string& text : texts) {
-    const char* const end = text.data() + text.size();
-    const auto whole = [&]<class T>(T value) -> std::optional<u64> {
-      const auto [stop, error] = std::from_chars(text.data(), end, value);
-      return error == std::errc() && stop == end ? std::optional(u64(value)) : std::nullopt;
-    };
-    std::optional<u64> bits;
-    if (dtype == DType::i64) bits = whole(i64(0));
-    if (dtype == DType::u64) bits = whole(u64(0));
-    if (bits) {
-      options.fill_bits.push_back(*bits);
-      continue;
-    }
-    double value = 0;
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || stop != end)
-      fail_argument("the fill value '" + text + "' is not a number");
-    options.fills.push_back(value);
-  }
-}
-
 void tell_of_interrupted_update(const StreamReader& stream) {
   if (stream.bytes_left_out() > 0)
     complain("an update of this stream was interrupted; it is as it was before");

@@ -86,9 +86,6 @@ Json json_of(const Bound& bound);
 Json json_of(double value);  // infinities and NaN as text
 std::string fills_text(const std::vector<u64>& fills, DType dtype);
 
-// What --fill says, in the type of the array: integers of 64 bits exactly.
-void declare_fills(const std::vector<std::string>& texts, DType dtype, CompressOptions& options);
-
 double seconds_now();
 
 // Lines of "name  value", aligned.

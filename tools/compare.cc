@@ -17,7 +17,7 @@ void add_compare(CLI::App& verb) {
     std::vector<u64> fills_of(const ArrayFile& file) const {
       CompressOptions options;
       options.fill_bits = file.fills;
-      declare_fills(fills, file.view.dtype, options);
+      for (const std::string& text : fills) declare_fill(options, file.view.dtype, text);
       options.detect_fills = !no_detect;
       const std::optional<ValidRange> range = value_range(file.view, options);
       return range ? range->fills : std::vector<u64>();

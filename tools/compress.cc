@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include "leeway/quality/choose.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
@@ -10,7 +12,7 @@ namespace leeway::cli {
 namespace {
 
 struct Compress {
-  std::string input, output, recipe, preset, chunk, bounds;
+  std::string input, output, recipe, preset, chunk, bounds, bounds_file;
   std::vector<std::string> fills;
   std::vector<std::string> variables, excluded, region_bounds;
   bool no_detect = false, force = false, json = false, brief = false;
@@ -22,30 +24,36 @@ struct Compress {
     if (!recipe.empty() && !preset.empty()) fail_argument("give --preset or --recipe, not both");
     CompressOptions options;
     const auto container = h5::parse_address(input);
-    if (!container || bound.any()) options.bound = bound.bound();
+    if (!bounds_file.empty() && !container)
+      fail_argument("--bounds-file is for HDF5 and netCDF files");
+    const BoundsFile common = bounds_file.empty() ? BoundsFile() : read_bounds_file(bounds_file);
+    options.bound = container && !bound.any() ? common.general : bound.bound();
+    if (!common.recipe.empty()) options.recipe = common.recipe;
     if (!recipe.empty()) options.recipe = recipe;
     if (!preset.empty()) options.recipe = preset;
     check_recipe(options.recipe);  // before any file is touched
+    if (const std::string complaint = recipe_complaint(options.bound); !complaint.empty())
+      complain(complaint);
     options.detect_fills = !no_detect;
     options.brief = brief;
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
     if (container && (!region_bounds.empty() || !bounds.empty()))
       fail_argument("--region-bound and --bounds are for raw and .npy files");
-    if (brief && is_container_name(output))
+    if (brief && h5::is_container_name(output))
       fail_argument("--brief is for streams: chunks of HDF5 and netCDF files are brief anyway");
     if (container)
-      return CompressVariables{*container, output, options, variables, excluded,
-                               fills,      force,  json,    work.quiet}
+      return CompressVariables{*container,      output, options, variables, excluded,  common.own,
+                               common.excluded, fills,  force,   json,      work.quiet}
           .run();
     if (!variables.empty() || !excluded.empty())
       fail_argument("--variable and --exclude are for HDF5 and netCDF files");
-    if (is_container_name(output))
+    if (h5::is_container_name(output))
       fail_argument("only variables of HDF5 and netCDF files can be written to such a file");
 
     const double start = seconds_now();
     const ArrayFile in = open_array(input, array);
-    declare_fills(fills, in.view.dtype, options);
+    for (const std::string& text : fills) declare_fill(options, in.view.dtype, text);
     for (const std::string& text : region_bounds)
       options.regions.push_back(parse_region_bound(text, in.view.shape));
     std::optional<ArrayFile> point_bounds;
@@ -71,6 +79,22 @@ struct Compress {
   std::string output_path() const {
     if (!output.empty()) return output;
     return input == "-" ? "-" : input + ".lwy";
+  }
+
+  // Where a recipe was named that --lossless does not use: why.
+  std::string recipe_complaint(const Bound& asked) const {
+    const std::string& named = recipe.empty() ? preset : recipe;
+    if (named.empty() || is_choice(named) || !asked.has(BoundKind::lossless)) return "";
+    const Recipe given = parse_recipe(named), used = parse_recipe("lossless");
+    if (to_string(given) == to_string(used)) return "";
+    const bool is_lossless = std::ranges::all_of(given.stages, [](const StageCall& call) {
+      return call.kind != Kind::quantizer || call.name == "exact";
+    });
+    return fmt::format("--lossless codes every chunk by '{}', not by '{}'{}", to_string(used),
+                       named,
+                       is_lossless ? ", which loses nothing under any bound: give it one, e.g. "
+                                     "--abs 1, to have it used"
+                                   : ", which is for chunks with losses");
   }
 
   static double ratio(const CompressReport& report) {
@@ -157,6 +181,11 @@ void add_compress(CLI::App& verb) {
       ->type_name("NAME")
       ->expected(1)
       ->take_all();
+  verb.add_option(
+          "--bounds-file", self->bounds_file,
+          "bounds of many variables, in TOML: [variables], then lines like t = \"abs:0.01\" "
+          "or 'tas*' = { rel = 1e-4 }; what the command line says counts more")
+      ->type_name("FILE");
   verb.add_option("--preset", self->preset, "what matters: 'leeway recipes' lists them")
       ->type_name("NAME");
   verb.add_option("--recipe", self->recipe,

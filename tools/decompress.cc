@@ -110,12 +110,11 @@ struct Decompress {
     if (address.names.empty())
       return DecompressVariables{address, output, force, json, work.quiet}.run();
     if (output.empty()) fail_argument("where to? give -o OUT");
-    if (address.names.size() != 1) fail_argument("name one variable: " + address.path + ":NAME");
-    const h5::File file(address.path, address.names);
-    const h5::Variable variable = file.variable(address.names[0]);
-    const Region region = region_text.empty() ? Region{{{}, variable.shape()}, variable.shape()}
-                                              : parse_region(region_text, variable.shape());
-    const Array array = variable.read(region.box);
+    Region region;
+    const Array array = read_variable(address, [&](const Shape& shape) {
+      region = region_text.empty() ? Region{{{}, shape}, shape} : parse_region(region_text, shape);
+      return region.box;
+    });
     OutputFile out(output, force);
     write_array(array, region.shown, out);
     out.commit();

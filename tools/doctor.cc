@@ -4,6 +4,7 @@
 #include <hwy/targets.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -49,6 +50,20 @@ std::string trial(const std::string& recipe) {
   }
 }
 
+std::string verdict(bool healthy, const Json& hdf5) {
+  if (!healthy) return "something is wrong: please report the lines above";
+  const auto folder = hdf5["plugin_folder"].get<std::string>();
+  const std::string remedy = "export HDF5_PLUGIN_PATH=" + (folder.empty() ? "FOLDER" : folder);
+  if (!hdf5["found"].get<bool>())
+    return "compressing works, but no HDF5 finds the plugin, so that no other program reads what "
+           "is written: " +
+           remedy;
+  const auto is_missing = [](const Json& library) { return library["filter"] != "ok"; };
+  if (std::ranges::any_of(hdf5["libraries"], is_missing))
+    return "healthy, but some HDF5 libraries do not find the plugin: " + remedy;
+  return "healthy";
+}
+
 }  // namespace
 
 void add_doctor(CLI::App& verb) {
@@ -72,7 +87,8 @@ void add_doctor(CLI::App& verb) {
       result["recipes"][std::string(named.name)] = complaint.empty() ? "ok" : complaint;
     }
     result["hdf5"] = examine_hdf5();
-    result["healthy"] = healthy;
+    const bool found = result["hdf5"]["found"].get<bool>();
+    result["healthy"] = healthy && found;
     if (*json) {
       print(result);
     } else {
@@ -95,11 +111,10 @@ void add_doctor(CLI::App& verb) {
                             ? "not found: put the folder of libh5zleeway.so into HDF5_PLUGIN_PATH"
                             : filter));
       }
-      report.add("verdict",
-                 healthy ? "healthy" : "something is wrong: please report the lines above");
+      report.add("verdict", verdict(healthy, hdf5));
       report.print();
     }
-    if (!healthy) throw Ended{kFailed};
+    if (!healthy || !found) throw Ended{kFailed};
   });
 }
 

@@ -97,6 +97,19 @@ std::string try_library(const std::string& path, std::string& version) {
   return text.starts_with("yes") ? "ok" : "not found";
 }
 
+// Where the plugin may lie: beside this program, in a build or an installed package.
+std::string plugin_folder() {
+  std::error_code unknown;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+  for (const auto& folder : {here / "plugins", here / "../leeway/plugins",
+                             here / "../lib/hdf5/serial/plugins", here / "../lib/hdf5/plugin"}) {
+    std::error_code missing;
+    const auto found = std::filesystem::canonical(folder / "libh5zleeway.so", missing);
+    if (!missing) return found.parent_path().string();
+  }
+  return "";
+}
+
 }  // namespace
 
 Json examine_hdf5() {
@@ -108,12 +121,17 @@ Json examine_hdf5() {
   const char* path = std::getenv("HDF5_PLUGIN_PATH");
   result["plugin_path"] =
       path ? path : "(HDF5_PLUGIN_PATH is not set: the default folder of each library)";
+  result["plugin_folder"] = plugin_folder();
   Json libraries = Json::array();
+  bool any = false;
   for (const std::string& library : hdf5_libraries()) {
     std::string version;
     const std::string verdict = try_library(library, version);
     libraries.push_back({{"path", library}, {"version", version}, {"filter", verdict}});
+    any |= verdict == "ok";
   }
+  // Where there is no HDF5, nobody misses the plugin.
+  result["found"] = any || libraries.empty();
   result["libraries"] = libraries;
   return result;
 }

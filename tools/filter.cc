@@ -9,18 +9,25 @@ namespace leeway::cli {
 namespace {
 
 struct Filter {
-  std::optional<double> abs, rel, range;
+  std::optional<double> abs, rel, psnr, l2, pointwise, range, values;
   std::string recipe = hdf5::Parameters().recipe;
-  std::vector<double> fills;
+  std::vector<std::string> fills;
   bool lossless = false, json = false;
 
   hdf5::Parameters parameters() const {
     std::string text = lossless ? "lossless" : "";
-    if (abs) text += " abs=" + detail::number_text(*abs);
-    if (rel) text += " rel=" + detail::number_text(*rel);
-    if (range) text += " range=" + detail::number_text(*range);
+    const auto add = [&](const char* name, const std::optional<double>& value) {
+      if (value) text += std::string(" ") + name + "=" + detail::number_text(*value);
+    };
+    add("abs", abs);
+    add("rel", rel);
+    add("psnr", psnr);
+    add("l2", l2);
+    add("pointwise", pointwise);
+    add("range", range);
+    add("values", values);
     text += " recipe=" + recipe;
-    for (const double fill : fills) text += " fill=" + detail::number_text(fill);
+    for (const std::string& fill : fills) text += " fill=" + fill;
     return hdf5::parse_text(text.substr(text.find_first_not_of(' ')));
   }
 
@@ -49,9 +56,20 @@ void add_filter(CLI::App& verb) {
   verb.add_option("--abs", self->abs, "largest error of a value")->type_name("E");
   verb.add_option("--rel", self->rel, "the same as a part of the range given by --range")
       ->type_name("E");
+  verb.add_option("--psnr", self->psnr,
+                  "smallest peak signal-to-noise ratio in dB, for the range given by --range")
+      ->type_name("DB");
+  verb.add_option("--l2", self->l2,
+                  "largest Euclidean norm of all errors, for the number given by --values")
+      ->type_name("E");
+  verb.add_option("--pointwise", self->pointwise,
+                  "largest error as a part of each value; stands alone")
+      ->type_name("E");
   verb.add_option("--range", self->range,
                   "maximum - minimum of all values; the filter sees one chunk at a time")
       ->type_name("R");
+  verb.add_option("--values", self->values, "how many values there are in all chunks together")
+      ->type_name("N");
   verb.add_flag("--lossless", self->lossless, "no error at all");
   verb.add_option("--preset,--recipe", self->recipe, "a preset or a recipe; balanced if not given")
       ->type_name("RECIPE");

@@ -39,18 +39,6 @@ void prepare() {
   if (!ready) throw Error(Errc::internal, "the HDF5 filter cannot be registered");
 }
 
-std::string first_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(8, '\0');
-  file.read(bytes.data(), 8);
-  return bytes;
-}
-
-bool is_classic(const std::string& path) {
-  const std::string bytes = first_bytes(path);
-  return bytes.starts_with("CDF") && (bytes[3] == 1 || bytes[3] == 2 || bytes[3] == 5);
-}
-
 DType dtype_of(hid_t type, const std::string& name) {
   const H5T_class_t kind = H5Tget_class(type);
   const size_t bytes = H5Tget_size(type);
@@ -117,6 +105,8 @@ struct Pipeline {
   std::optional<hdf5::Parameters> leeway;  // if it is among the filters
   bool keeps_size = true;                  // whether what leeway returns is what HDF5 gets
   unsigned all = 0;                        // the mask of a chunk that no filter was applied to
+  size_t behind = 0;                       // bytes that a checksum puts after leeway's
+  bool is_wrapped = false;                 // whether others code what leeway has written
 
   explicit Pipeline(hid_t dataset) {
     const Handle dcpl(H5Dget_create_plist(dataset), H5Pclose);
@@ -130,7 +120,11 @@ struct Pipeline {
       const H5Z_filter_t id =
           H5Pget_filter2(dcpl, unsigned(i), &flags, &count, words, 0, nullptr, &config);
       all |= 1u << i;
-      if (leeway) continue;
+      if (leeway) {
+        if (id == H5Z_FILTER_FLETCHER32) behind = 4;
+        is_wrapped |= id != H5Z_FILTER_FLETCHER32;
+        continue;
+      }
       if (id == LEEWAY_H5Z_ID)
         leeway = hdf5::parse_words({words, std::min<size_t>(count, 64)});
       else if (id != H5Z_FILTER_SHUFFLE)
@@ -164,15 +158,6 @@ void check_unfiltered_chunks(hid_t dataset, const std::string& name, const Box& 
         if ((mask & pipeline.all) == pipeline.all && stored != bytes)
           throw Error(Errc::corrupt, "a chunk of '" + name + "' does not have the size of a chunk");
       });
-}
-
-// A new scalar attribute, in the place of an old one.
-Handle make_attribute(hid_t object, const std::string& name, hid_t type) {
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  if (H5Aexists(object, name.c_str()) > 0) H5Adelete(object, name.c_str());
-  return Handle(checked(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
-                        "cannot write an attribute"),
-                H5Aclose);
 }
 
 // The numbers of an attribute; nothing if it is missing or not a number.
@@ -236,26 +221,6 @@ std::string text_of(hid_t object, const char* name) {
   if (H5Aread(attribute, type, text.data()) < 0) return "";
   std::ranges::replace(text, '\0', ' ');
   return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
-bool is_container(const std::string& path) {
-  return first_bytes(path) == "\x89HDF\r\n\x1a\n" || is_classic(path);
-}
-
-std::optional<Address> parse_address(const std::string& text) {
-  if (std::filesystem::is_regular_file(text))
-    return is_container(text) ? std::optional(Address{text, {}}) : std::nullopt;
-  const size_t colon = text.rfind(':');
-  if (colon == text.npos) return std::nullopt;
-  Address address{text.substr(0, colon), {}};
-  if (!std::filesystem::is_regular_file(address.path) || !is_container(address.path))
-    return std::nullopt;
-  for (size_t from = colon + 1; from <= text.size();) {
-    const size_t comma = std::min(text.find(',', from), text.size());
-    if (comma > from) address.names.push_back(text.substr(from, comma - from));
-    from = comma + 1;
-  }
-  return address;
 }
 
 Variable::Variable(hid_t file, const std::string& name)
@@ -455,6 +420,7 @@ Variable File::variable(const std::string& name) const {
 Stored inspect_stored(const Variable& variable) {
   Stored stored;
   const hid_t dataset = variable.id();
+  const Pipeline pipeline(dataset);
   const Handle space(H5Dget_space(dataset), H5Sclose);
   const Handle file(H5Iget_file_id(dataset), H5Fclose);
   hsize_t count = 0, file_bytes = 0;
@@ -473,8 +439,9 @@ Stored inspect_stored(const Variable& variable) {
             "cannot read a chunk");
     stored.stream_bytes += bytes;
     ++stored.chunks;
-    if (skipped) continue;  // kept as it is
-    const Info info = inspect(stream);
+    // Kept as it is, or not to be read without these other filters.
+    if (skipped || pipeline.is_wrapped || bytes < pipeline.behind) continue;
+    const Info info = inspect(ByteView(stream).first(size_t(bytes) - pipeline.behind));
     stored.special += info.statement.special;
     stored.exact += info.statement.exact;
     stored.abs_bound = std::max(stored.abs_bound, info.header.abs_bound);
@@ -482,16 +449,6 @@ Stored inspect_stored(const Variable& variable) {
     stored.recipe = info.header.recipe;
   }
   return stored;
-}
-
-void write_attribute(hid_t object, const std::string& name, const std::string& text) {
-  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type, std::max<size_t>(text.size(), 1));
-  H5Awrite(make_attribute(object, name, type), type, text.c_str());
-}
-
-void write_attribute(hid_t object, const std::string& name, double value) {
-  H5Awrite(make_attribute(object, name, H5T_IEEE_F64LE), H5T_NATIVE_DOUBLE, &value);
 }
 
 }  // namespace leeway::cli::h5

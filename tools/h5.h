@@ -14,6 +14,7 @@
 
 #include "hdf5/parameters.h"
 #include "leeway/leeway.hpp"
+#include "tools/container.h"
 #include "tools/signals.h"
 
 namespace leeway::cli::h5 {
@@ -46,17 +47,6 @@ hid_t checked(hid_t id, const std::string& what);
 bool is_dimension_scale(hid_t dataset);
 // What an attribute says; "" if it is missing or no text.
 std::string text_of(hid_t object, const char* name);
-
-// Whether the file begins as an HDF5 or classic netCDF file does.
-bool is_container(const std::string& path);
-// "file.nc:t,u": the path before the last colon that follows an existing file, and the names after
-// it.
-struct Address {
-  std::string path;
-  std::vector<std::string> names;  // empty: none were given
-};
-// Nothing if there is no such container.
-std::optional<Address> parse_address(const std::string& text);
 
 // Stored numbers that stand for others: scale * stored + offset.
 struct Packing {

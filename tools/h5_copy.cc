@@ -243,7 +243,26 @@ class Copy {
   std::map<haddr_t, std::string> copied_;  // objects by their place in the original
 };
 
+// A new scalar attribute, in the place of an old one.
+Handle make_attribute(hid_t object, const std::string& name, hid_t type) {
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  if (H5Aexists(object, name.c_str()) > 0) H5Adelete(object, name.c_str());
+  return Handle(checked(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                        "cannot write an attribute"),
+                H5Aclose);
+}
+
 }  // namespace
+
+void write_attribute(hid_t object, const std::string& name, const std::string& text) {
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, std::max<size_t>(text.size(), 1));
+  H5Awrite(make_attribute(object, name, type), type, text.c_str());
+}
+
+void write_attribute(hid_t object, const std::string& name, double value) {
+  H5Awrite(make_attribute(object, name, H5T_IEEE_F64LE), H5T_NATIVE_DOUBLE, &value);
+}
 
 void copy_file(const File& from, const std::string& to,
                const std::vector<std::pair<std::string, Plan>>& plans,

@@ -2,8 +2,9 @@
 #include "tools/output_file.h"
 
 #include <fcntl.h>
-#include <stdio.h>
+#include <linux/fs.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,9 +26,10 @@ std::string followed(const std::string& path) {
   return at.string();
 }
 
-// A name without replacing what has it. Not every file system knows how to do that at once.
+// A name without replacing what has it. Not every file system knows how to do that at once; the
+// kernel is asked because older C libraries have no function for it.
 bool rename_unless_there(const char* from, const char* to) {
-  if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
+  if (::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
   return ::link(from, to) == 0 && ::unlink(from) == 0;
 }

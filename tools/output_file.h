@@ -57,4 +57,17 @@ class OutputFile {
   std::atomic<unsigned> calls_ = 0;
 };
 
+// The same for a library that writes the file itself, by its temporary name.
+class Replacement {
+ public:
+  Replacement(const std::string& path, bool force) : out_(path, force) {
+    if (!out_.can_map()) fail_argument("'" + path + "' cannot hold an HDF5 file");
+  }
+  const std::string& temporary() const { return out_.temporary(); }
+  void commit() { out_.commit(); }
+
+ private:
+  OutputFile out_;
+};
+
 }  // namespace leeway::cli

@@ -10,6 +10,11 @@ void add_recipes(CLI::App& verb) {
   verb.add_flag("--json", *json, "report as JSON");
   verb.callback([json] {
     Json list = Json::array();
+    if (!*json)
+      fmt::print(
+          "Names of other systems (sz..., cuszp2-..., ceresz, ceaz, wavesz..., ghostsz, cpsz, "
+          "fpzip-like) stand\nfor re-implementations of their methods: streams are leeway's, and the "
+          "originals do not read them.\n\n");
     for (const NamedRecipe& named : named_recipes()) {
       if (*json)
         list.push_back({{"name", named.name}, {"recipe", named.recipe}, {"about", named.about}});
@@ -27,8 +32,28 @@ void add_recipes(CLI::App& verb) {
       fmt::print("{}\n", list.dump(2));
     else
       fmt::print(
-          "\nAny recipe may be written out: stage[:key=number,...]+stage+...  See 'leeway "
+          "\nAny recipe may be written out: stage[:key=value,...]+stage+...  See 'leeway "
           "stages'.\n");
+  });
+}
+
+// Traits that are not what they usually are.
+Json traits_of(const StageInfo& stage) {
+  Json traits = Json::object();
+  stage.traits.fields([&](std::string_view name, auto value, std::string_view) {
+    if (value != decltype(value)()) traits[std::string(name)] = value;
+  });
+  return traits;
+}
+
+// What the names of traits mean.
+void print_legend(bool markdown) {
+  fmt::print("{}", markdown ? "\n| trait | meaning |\n|---|---|\n" : "\ntraits:\n");
+  Traits{}.fields([&](std::string_view name, auto, std::string_view about) {
+    if (markdown)
+      fmt::print("| `{}` | {} |\n", name, about);
+    else
+      fmt::print("  {:<22}{}\n", name, about);
   });
 }
 
@@ -42,7 +67,7 @@ void add_stages(CLI::App& verb) {
   verb.callback([self] {
     Json list = Json::array();
     if (self->markdown)
-      fmt::print("| kind | stage | what it does | parameters |\n|---|---|---|---|\n");
+      fmt::print("| kind | stage | what it does | parameters | traits |\n|---|---|---|---|---|\n");
     for (const StageInfo& stage : all_stages()) {
       const std::string kind(kKindNames[int(stage.kind)]);
       Json params = Json::array();
@@ -53,18 +78,26 @@ void add_stages(CLI::App& verb) {
         table += fmt::format("{}`{}={}` ({}): {}", table.empty() ? "" : "; ", p.name, p.value,
                              p.range, p.about);
       }
-      list.push_back(
-          {{"name", stage.name}, {"kind", kind}, {"about", stage.about}, {"params", params}});
+      list.push_back({{"name", stage.name},
+                      {"kind", kind},
+                      {"about", stage.about},
+                      {"params", params},
+                      {"traits", traits_of(stage)}});
+      const std::string traits = print_traits(stage.traits);
       if (self->markdown) {
-        fmt::print("| {} | `{}` | {} | {} |\n", kind, stage.name, stage.about,
-                   table.empty() ? "-" : table);
+        fmt::print("| {} | `{}` | {} | {} | {} |\n", kind, stage.name, stage.about,
+                   table.empty() ? "-" : table, traits.empty() ? "-" : traits);
       } else if (!self->json) {
         fmt::print("{:<14}{:<10}{}\n", kind, stage.name, stage.about);
         for (const ParamInfo& p : stage.params)
           fmt::print("{:<24}{}={}  ({}) {}\n", "", p.name, p.value, p.range, p.about);
+        if (!traits.empty()) fmt::print("{:<24}[{}]\n", "", traits);
       }
     }
-    if (self->json) fmt::print("{}\n", list.dump(2));
+    if (self->json)
+      fmt::print("{}\n", list.dump(2));
+    else
+      print_legend(self->markdown);
   });
 }
 

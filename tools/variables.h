@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the verbs do with the variables of HDF5 and netCDF files.
+// What the verbs do with the variables of HDF5 and netCDF files. A tool that is built without HDF5
+// says so instead (no_hdf5.cc).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "tools/array_file.h"
 #include "tools/cli.h"
-#include "tools/h5.h"
+#include "tools/container.h"
+#include "tools/variable_bounds.h"
 
 namespace leeway::cli {
-
-// Whether the name of an output asks for an HDF5 or netCDF file: .nc .nc4 .h5 .hdf5 .he5
-bool is_container_name(const std::string& path);
 
 struct CompressVariables {
   h5::Address input;
   std::string output;
-  CompressOptions options;              // the bound may be missing
-  std::vector<std::string> own_bounds;  // "t=abs:0.01", "tas*=rel:1e-4"
-  std::vector<std::string> excluded;    // names, or patterns of names
-  std::vector<std::string> fills;       // as given, for all of them
+  CompressOptions options;                     // the bound may be missing
+  std::vector<std::string> own_bounds;         // "t=abs:0.01", "tas*=rel:1e-4"
+  std::vector<std::string> excluded;           // names, or patterns of names
+  std::vector<OwnBound> common;                // of a bounds file, as is the next one
+  std::vector<std::string> commonly_excluded;  // they need not be in the file
+  std::vector<std::string> fills;              // as given, for all of them
   bool force = false, json = false, quiet = false;
   void run() const;
 };
@@ -39,5 +42,12 @@ struct VerifyVariables {
 };
 
 void inspect_variables(const h5::Address& input, bool json);
+
+// The values of one variable.
+ArrayFile open_variable(const h5::Address& address);
+// The same with packed values as what they stand for: f64, with NaN for fill values.
+ArrayFile open_unpacked_variable(const h5::Address& address);
+// A part of one variable; `choose` is told its shape and says which part.
+Array read_variable(const h5::Address& address, const std::function<Box(const Shape&)>& choose);
 
 }  // namespace leeway::cli

@@ -7,7 +7,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::codes_kernels::HWY_NAMESPACE {
 
 template <class I>
 void sizes_of(const I* HWY_RESTRICT codes, size_t count, u8* HWY_RESTRICT sizes) {
@@ -21,14 +21,17 @@ void sizes_of(const I* HWY_RESTRICT codes, size_t count, u8* HWY_RESTRICT sizes)
 void sizes_of_32(const i32* codes, size_t count, u8* sizes) { sizes_of(codes, count, sizes); }
 void sizes_of_64(const i64* codes, size_t count, u8* sizes) { sizes_of(codes, count, sizes); }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::codes_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-
+namespace leeway::codes_kernels {
 HWY_EXPORT(sizes_of_32);
 HWY_EXPORT(sizes_of_64);
+}  // namespace leeway::codes_kernels
+
+namespace leeway {
+using namespace codes_kernels;
 
 void sizes_of(std::span<const i32> codes, u8* sizes) {
   HWY_DYNAMIC_DISPATCH(sizes_of_32)(codes.data(), codes.size(), sizes);

@@ -12,7 +12,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::copy_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Whole lines of 64 bytes; `to` is aligned to one.
@@ -23,13 +23,16 @@ void copy_lines(u8* HWY_RESTRICT to, const u8* HWY_RESTRICT from, size_t bytes) 
       hn::Stream(hn::LoadU(d, from + i + k), d, to + i + k);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::copy_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-
+namespace leeway::copy_kernels {
 HWY_EXPORT(copy_lines);
+}  // namespace leeway::copy_kernels
+
+namespace leeway {
+using namespace copy_kernels;
 
 void copy_past_caches(void* to, const void* from, size_t bytes) noexcept {
   auto* out = static_cast<u8*>(to);

@@ -9,7 +9,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::lanes::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // At most 32 bytes, so that two blocks of 16 are the most that lanes have to cross.
@@ -28,6 +28,6 @@ HWY_INLINE V one_lane_on(D d, V v, V before) {
 
 #endif
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::lanes::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

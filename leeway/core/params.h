@@ -35,7 +35,9 @@ namespace detail {
 
 template <class V>
 requires std::is_enum_v<V> std::string number_text(V value) {
-  return std::string(param_words(V())[size_t(value)]);
+  const auto& words = param_words(V());
+  return size_t(value) < std::size(words) ? std::string(words[size_t(value)])
+                                          : std::to_string(size_t(value));
 }
 
 template <class V>
@@ -76,6 +78,17 @@ std::string range_text(V lowest, V highest) {
   }
 }
 
+template <class V>
+bool is_between(V lowest, V highest, V value) {
+  return value >= lowest && value <= highest;
+}
+template <class V>
+[[noreturn]] void fail_range(std::string_view stage, std::string_view name, V lowest, V highest,
+                             std::string_view text) {
+  fail_argument("stage '" + std::string(stage) + "': " + std::string(name) + " must be " +
+                range_text(lowest, highest) + ", not '" + std::string(text) + "'");
+}
+
 }  // namespace detail
 
 template <class Params>
@@ -107,24 +120,32 @@ void set_param(Params& params, std::string_view stage, std::string_view key,
                std::string_view text) {
   bool found = false;
   std::string known;
+  params.fields([&](std::string_view name, auto& value, auto lowest, auto highest,
+                    std::string_view) {
+    using V = std::remove_reference_t<decltype(value)>;
+    known += (known.empty() ? "" : ", ") + std::string(name);
+    if (name != key) return;
+    found = true;
+    V parsed{};
+    if (!detail::parse_number(text, parsed) || !detail::is_between(V(lowest), V(highest), parsed))
+      detail::fail_range(stage, name, V(lowest), V(highest), text);
+    value = parsed;
+  });
+  if (!found)
+    fail_argument("stage '" + std::string(stage) + "' has no parameter '" + std::string(key) +
+                  "'; " + (known.empty() ? "it takes none" : "it takes: " + known));
+}
+
+// Throws unless every parameter is in its range and all of them fit together.
+template <class Params>
+void check_params(Params params, std::string_view stage) {
   params.fields(
       [&](std::string_view name, auto& value, auto lowest, auto highest, std::string_view) {
         using V = std::remove_reference_t<decltype(value)>;
-        known += (known.empty() ? "" : ", ") + std::string(name);
-        if (name != key) return;
-        found = true;
-        V parsed{};
-        if (!detail::parse_number(text, parsed) || !(parsed >= V(lowest) && parsed <= V(highest)))
-          throw Error(Errc::invalid_argument, "stage '" + std::string(stage) +
-                                                  "': " + std::string(name) + " must be " +
-                                                  detail::range_text(V(lowest), V(highest)) +
-                                                  ", not '" + std::string(text) + "'");
-        value = parsed;
+        if (!detail::is_between(V(lowest), V(highest), value))
+          detail::fail_range(stage, name, V(lowest), V(highest), detail::number_text(value));
       });
-  if (!found)
-    throw Error(Errc::invalid_argument,
-                "stage '" + std::string(stage) + "' has no parameter '" + std::string(key) + "'; " +
-                    (known.empty() ? "it takes none" : "it takes: " + known));
+  if constexpr (requires { params.check(); }) params.check();
 }
 
 }  // namespace leeway

@@ -4,9 +4,9 @@
 //   values -> Preprocessor(s) -> Predictor and Quantizer -> codes -> Encoder -> bytes -> Lossless
 //   -> bytes
 //
-// A stage is a plain struct: a name (used in every interface and in the stream, never reused), a
-// kind, one line about it, its parameters, and a forward/backward pair. There is no base class. One
-// that is for floating-point numbers only says so: kFloatingOnly.
+// A stage is a plain struct: a name (used in every interface and in the stream, never reused), one
+// line about it, a kind, its traits (traits.h), its parameters, and a forward/backward pair. There
+// is no base class.
 // Predictor and quantizer meet in one of two orders:
 //
 //   predictor+quantizer   feedback: predict from reconstructed values, quantize the difference
@@ -27,6 +27,7 @@
 #include "leeway/core/field.h"
 #include "leeway/core/params.h"
 #include "leeway/core/patches.h"
+#include "leeway/core/traits.h"
 #include "leeway/core/wave.h"
 
 namespace leeway {
@@ -41,6 +42,7 @@ concept Stage = requires(S s) {
   { S::kName } -> std::convertible_to<std::string_view>;
   { S::kAbout } -> std::convertible_to<std::string_view>;
   { S::kKind } -> std::convertible_to<Kind>;
+  { S::kTraits } -> std::same_as<const Traits&>;
   s.params.fields([](auto&&...) {});
 };
 
@@ -48,8 +50,7 @@ concept Stage = requires(S s) {
 //    of special values, too, and move them or add to them: predictors before the quantizer need to
 //    know them. One that changes the shape offers inner_shape(shape, side). One that also changes
 //    what a bound means offers inner_bound<T>(bound), the bound for what it makes of values (0:
-//    only without loss), and holds(original, decoded, bound). One that only moves values, and gives
-//    them back bit for bit, says kReversible; behind any other, values are looked at once more.
+//    only without loss), and holds(original, decoded, bound).
 template <class S, class T>
 concept TakesSpecial = requires(const S s, Field<T> field, std::vector<u8>& special, Writer& side) {
   s.forward(field, special, side);
@@ -61,15 +62,6 @@ concept Preprocessor = Stage<S> && S::kKind ==
 }
 &&(TakesSpecial<S, T> ||
    requires(const S s, Field<T> field, Writer& side) { s.forward(field, side); });
-
-// How many values a chunk should have for this stage.
-template <class S>
-constexpr u64 preferred_chunk(u64 otherwise) {
-  if constexpr (requires { S::kChunkValues; })
-    return S::kChunkValues;
-  else
-    return otherwise;
-}
 
 // Stands for a visitor in the concepts below. A predictor calls visit.run() for values that do not
 // depend on each other, and visit.point() where each value waits for the one before. The optional
@@ -89,11 +81,11 @@ constexpr u64 preferred_chunk(u64 otherwise) {
 // can also tell the sizes of their codes, |q| but at most 255. step() is about twice the bound, and
 // tighten() makes the bound of what follows smaller. A predictor that goes from coarse to fine says
 // with mark(level) that all coarser levels are done, and may leave out those finer than
-// last_level(). What can be decoded without what is before it is given to a visitor of its own,
-// which fork() makes for the next so many values, and join() takes back, in order; several may be
-// at work at a time. Null: there are none. Of what lies in a box that nobody wants(), the fork is
-// not used. One that asks rounded(), round() or step() while it decides about single values needs a
-// quantizer with the same steps everywhere, and says so: kOneGrid.
+// last_level(). fork(n) returns a visitor for the next n values, which can then be decoded without
+// the values before them; null if the encoder has no segments. Either all values are visited by
+// forks, or none. Forks may be at work on several threads and are joined in order. A fork whose box
+// nobody wants() is dropped. A predictor that asks step() has the trait needs_step; one that asks rounded(), round()
+// or step() while it decides about single values has the trait one_grid.
 template <class T>
 struct AnyVisitor {
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts = nullptr,
@@ -113,7 +105,7 @@ struct AnyVisitor {
   void tighten(double factor);
   void mark(size_t level);
   std::unique_ptr<AnyVisitor> fork(size_t count);
-  void join(const AnyVisitor& part);
+  void join(AnyVisitor& part);
   bool wants(const Box& box) const;
   size_t last_level() const;
 };
@@ -152,9 +144,7 @@ struct Trial {
 
 // 2b. Replaces integers by differences to their predictions, in place and reversibly, modulo 2^32
 //     or 2^64; may put them in another order. What backward() needs goes to `side`. One that can do
-//     so piece by piece also offers is_piecewise() and its forms (lorenzo.h), for speed. One whose
-//     codes stand where their values did, and tell about those behind them, says kCausal: then an
-//     encoder that wants contexts gets them (causal_contexts.h).
+//     so piece by piece also offers is_piecewise() and its forms (lorenzo.h), for speed.
 template <class S>
 concept IntegerPredictor = Stage<S> && S::kKind ==
                            Kind::predictor&& requires(const S s, Field<u32> narrow, Field<u64> wide,
@@ -169,8 +159,7 @@ concept IntegerPredictor = Stage<S> && S::kKind ==
 //    without a code are kept as patches and get the code before them, that of the value before the
 //    first if need be. It returns the largest error. A grid may also
 //    offer quantize_plane(), which takes values straight from the caller's array, for speed. A
-//    quantizer that works with many grids at a time, for bounds value by value, says kByValue and
-//    names the one it is made of: Grids.
+//    quantizer with the trait by_value names the quantizer whose grids it uses: Grids.
 template <class S, class T>
 concept Quantizer = Stage<S> && S::kKind ==
                     Kind::quantizer&& requires(const S s, T& value, Code<T>& code,
@@ -185,8 +174,7 @@ concept Quantizer = Stage<S> && S::kKind ==
 // 4. Packs codes. Knows nothing of T: templates stop at the two widths of codes, I. In one of two
 //    forms: sink<I>(count, out) and source<I>(in, count) take and give codes piece by piece, with a
 //    context each if the predictor has them (codes.h); encode() and decode() do all at once and
-//    ignore contexts. One that does best with small chunks says so: kChunkValues. One whose sinks
-//    and sources are there for narrow codes, too, I being i16, says kNarrow, for speed.
+//    ignore contexts. With the trait narrow_codes there are sinks and sources for I = i16, too.
 template <class S>
 concept PiecewiseEncoder = requires(const S s, Writer& out, Reader& in) {
   { s.template sink<i32>(size_t(0), out) } -> std::same_as<std::unique_ptr<CodeSink<i32>>>;

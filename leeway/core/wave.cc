@@ -8,8 +8,9 @@
 #include "leeway/core/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::wave_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using namespace lanes::HWY_NAMESPACE;
 
 template <class T>
 size_t most_rows() {
@@ -19,14 +20,17 @@ size_t most_rows() {
 size_t rows_f32() { return most_rows<float>(); }
 size_t rows_f64() { return most_rows<double>(); }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::wave_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-
+namespace leeway::wave_kernels {
 HWY_EXPORT(rows_f32);
 HWY_EXPORT(rows_f64);
+}  // namespace leeway::wave_kernels
+
+namespace leeway {
+using namespace wave_kernels;
 
 size_t wave_rows_f32() { return HWY_DYNAMIC_DISPATCH(rows_f32)(); }
 size_t wave_rows_f64() { return HWY_DYNAMIC_DISPATCH(rows_f64)(); }

@@ -16,13 +16,13 @@
 
 #ifndef LEEWAY_ENCODE_ADAPTIVE_BLOCK
 #define LEEWAY_ENCODE_ADAPTIVE_BLOCK
-namespace leeway {
+namespace leeway::adaptive_kernels {
 inline constexpr size_t kBlock = 64;  // codes looked at together
 }
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::adaptive_kernels::HWY_NAMESPACE {
 
 // Tokens of codes: kClasses + code - low, or 0 outside [low, high]. apart[b] says whether one of
 // block b is outside; what does not fill a block is for the caller.
@@ -75,19 +75,22 @@ void from_tokens_64(const u16* tokens, size_t n, i64 low, i64* codes, u8* apart)
   from_tokens(tokens, n, low, codes, apart);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::adaptive_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-namespace {
-
+namespace leeway::adaptive_kernels {
 HWY_EXPORT(to_tokens_16);
 HWY_EXPORT(to_tokens_32);
 HWY_EXPORT(to_tokens_64);
 HWY_EXPORT(from_tokens_16);
 HWY_EXPORT(from_tokens_32);
 HWY_EXPORT(from_tokens_64);
+}  // namespace leeway::adaptive_kernels
+
+namespace leeway {
+using namespace adaptive_kernels;
+namespace {
 
 using Flags = std::array<u8, kMostCodes / kBlock>;
 

@@ -29,8 +29,8 @@ struct Adaptive {
   static constexpr std::string_view kAbout =
       "Huffman code in one pass, its book updated page by page, as CEAZ does";
   static constexpr Kind kKind = Kind::encoder;
-  static constexpr bool kNarrow = true;
-  static constexpr u64 kChunkValues = u64(1) << 20;  // books need time to fit
+  // Chunks: books need time to fit.
+  static constexpr Traits kTraits{.chunk_values = u64(1) << 20, .narrow_codes = true};
   struct Params {
     BookRule rule = BookRule::cost;
     prefix::Sort sort = prefix::Sort::approximate;

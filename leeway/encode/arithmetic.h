@@ -13,7 +13,7 @@ struct Arithmetic {
   static constexpr std::string_view kAbout =
       "an adaptive range coder, slow and close to the entropy";
   static constexpr Kind kKind = Kind::encoder;
-  static constexpr u64 kChunkValues = u64(1) << 20;
+  static constexpr Traits kTraits{.chunk_values = u64(1) << 20};
   NoParams params;
 
   LEEWAY_EXPORT void encode(std::span<const i32> codes, Writer& out) const;

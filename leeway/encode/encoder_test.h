@@ -91,7 +91,7 @@ template <class E>
 void check_encoder(const E& encoder) {
   check_encoder_for<i32>(encoder);
   check_encoder_for<i64>(encoder);
-  if constexpr (requires { E::kNarrow; }) {
+  if constexpr (E::kTraits.narrow_codes) {
     check_encoder_for<i16>(encoder);
     check_narrow(encoder);
   }

@@ -11,7 +11,7 @@
 
 #ifndef LEEWAY_ENCODE_FIXED_HEAD
 #define LEEWAY_ENCODE_FIXED_HEAD
-namespace leeway {
+namespace leeway::fixed_kernels {
 
 inline constexpr size_t kFixedGroup = 32;  // codes handled at once: 4 bytes of a plane
 inline constexpr u8 kFixedOutlier = 0x80;
@@ -42,11 +42,11 @@ HWY_INLINE FixedHead choose_fixed(bool may_be_outlier, size_t plane, u64 first, 
   return possible && outlier.body_bytes(plane) < plain.body_bytes(plane) ? outlier : plain;
 }
 
-}  // namespace leeway
+}  // namespace leeway::fixed_kernels
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::fixed_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
@@ -317,17 +317,20 @@ void decode_32(const Fixed::Params& params, const u8* heads, ByteView bodies, i3
   decode_any(params, heads, bodies, codes, count);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::fixed_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-namespace {
-
+namespace leeway::fixed_kernels {
 HWY_EXPORT(encode_16);
 HWY_EXPORT(encode_32);
 HWY_EXPORT(decode_16);
 HWY_EXPORT(decode_32);
+}  // namespace leeway::fixed_kernels
+
+namespace leeway {
+using namespace fixed_kernels;
+namespace {
 
 size_t encode_blocks(const Fixed::Params& params, const i16* codes, size_t count, u8* heads,
                      u8* bodies) {

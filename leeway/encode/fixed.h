@@ -19,8 +19,8 @@ struct Fixed {
   static constexpr std::string_view kAbout =
       "small blocks as signs and bit planes, as cuSZp2 and CereSZ do";
   static constexpr Kind kKind = Kind::encoder;
-  static constexpr u64 kChunkValues = u64(1) << 15;  // stays in the second cache
-  static constexpr bool kNarrow = true;
+  // Chunks: stays in the second cache.
+  static constexpr Traits kTraits{.chunk_values = u64(1) << 15, .narrow_codes = true};
   struct Params {
     i32 block = 32;
     i32 outlier = 1;

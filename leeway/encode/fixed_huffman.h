@@ -14,6 +14,7 @@ struct FixedHuffman {
   static constexpr std::string_view kName = "fixed-huffman";
   static constexpr std::string_view kAbout = "a prefix code without a table, as PaSTRI";
   static constexpr Kind kKind = Kind::encoder;
+  static constexpr Traits kTraits{};
   struct Params {
     i32 block = 1296;
     void fields(auto&& field) { field("block", block, 8, 65536, "codes that share a width"); }
@@ -25,7 +26,9 @@ struct FixedHuffman {
     for_each_block(codes, [&](std::span<const I> block) {
       auto largest = zigzag(I(0));
       for (const I code : block) largest = std::max(largest, zigzag(code));
-      const int width = largest == 0 ? 0 : largest <= 2 ? 2 : std::max(3, int(std::bit_width(largest)));
+      const int width = largest == 0   ? 0
+                        : largest <= 2 ? 2
+                                       : std::max(3, int(std::bit_width(largest)));
       bits.put(u64(width), 7);
       for (const I code : block) put(zigzag(code), width, bits);
     });

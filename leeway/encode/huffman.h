@@ -16,7 +16,7 @@ struct Huffman {
   static constexpr std::string_view kAbout =
       "canonical Huffman code, four streams; ignores contexts";
   static constexpr Kind kKind = Kind::encoder;
-  static constexpr bool kNarrow = true;
+  static constexpr Traits kTraits{.narrow_codes = true};
   NoParams params;
 
   template <class I>

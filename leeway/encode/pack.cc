@@ -15,7 +15,7 @@
 
 #ifndef LEEWAY_ENCODE_PACK_FORMAT
 #define LEEWAY_ENCODE_PACK_FORMAT
-namespace leeway {
+namespace leeway::pack_kernels {
 
 inline constexpr size_t kPackBlock = 256, kPackLanes = 16, kPackRows = kPackBlock / kPackLanes;
 inline constexpr u8 kPackPatched = 0x40, kPackWide = 0x80;
@@ -31,11 +31,11 @@ constexpr size_t pack_bytes(size_t rows, size_t width) {
                      : part_bytes(rows, 16) + part_bytes(rows, width - 16);
 }
 
-}  // namespace leeway
+}  // namespace leeway::pack_kernels
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::pack_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // As many lanes as the target has, and the block.
@@ -398,18 +398,21 @@ u8* encode_64(const i64* codes, size_t n, u8* to) { return encode(codes, n, to);
 void unpack_16(const u8* from, size_t rows, size_t k, u16* codes) { unpack(from, rows, k, codes); }
 void unpack_32(const u8* from, size_t rows, size_t k, u32* codes) { unpack(from, rows, k, codes); }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::pack_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-namespace {
-
+namespace leeway::pack_kernels {
 HWY_EXPORT(encode_16);
 HWY_EXPORT(encode_32);
 HWY_EXPORT(encode_64);
 HWY_EXPORT(unpack_16);
 HWY_EXPORT(unpack_32);
+}  // namespace leeway::pack_kernels
+
+namespace leeway {
+using namespace pack_kernels;
+namespace {
 
 void unpack(const u8* from, size_t rows, size_t k, u16* codes) {
   HWY_DYNAMIC_DISPATCH(unpack_16)(from, rows, k, codes);

@@ -18,8 +18,8 @@ struct Pack {
   static constexpr std::string_view kAbout =
       "blocks of 256 codes at a common width, the few larger ones patched; the fastest";
   static constexpr Kind kKind = Kind::encoder;
-  static constexpr u64 kChunkValues = u64(1) << 15;  // stays in the second cache
-  static constexpr bool kNarrow = true;
+  // Chunks: stays in the second cache.
+  static constexpr Traits kTraits{.chunk_values = u64(1) << 15, .narrow_codes = true};
   NoParams params;
 
   template <class I>

@@ -15,7 +15,8 @@ struct Rans {
   static constexpr std::string_view kName = "rans";
   static constexpr std::string_view kAbout = "interleaved rANS, a table of frequencies per context";
   static constexpr Kind kKind = Kind::encoder;
-  static constexpr u64 kChunkValues = u64(1) << 20;  // tables for every context cost time and room
+  // Chunks: tables for every context cost time and room.
+  static constexpr Traits kTraits{.chunk_values = u64(1) << 20};
   NoParams params;
 
   template <class I>

@@ -44,7 +44,7 @@ inline constexpr auto kPlaces = [] {
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::rans::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using namespace leeway::rans;
 
@@ -169,7 +169,7 @@ void decode_groups(State& state, size_t first, size_t count, const u8* which, co
     decode_groups_of<kGroup>(state, first, count, which, tables, tokens);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::rans::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE

@@ -41,7 +41,7 @@ inline void encode_one(u32& x, u32 entry, u16*& next) {
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::rans::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using namespace leeway::rans;
 
@@ -114,7 +114,7 @@ u16* encode_groups(u32* states, size_t mask, size_t count, const u8* contexts, c
   return encode_groups_of<kGroup>(states, mask, count, contexts, tokens, tables, next);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::rans::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE

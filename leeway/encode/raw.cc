@@ -11,16 +11,16 @@
 
 #ifndef LEEWAY_ENCODE_RAW_NARROWED
 #define LEEWAY_ENCODE_RAW_NARROWED
-namespace leeway {
+namespace leeway::raw_kernels {
 struct Narrowed {
   size_t count;
   u32 bits;
 };
-}  // namespace leeway
+}  // namespace leeway::raw_kernels
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::raw_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // All bits of the magnitudes together. That of the lowest code is its sign bit alone.
@@ -117,14 +117,17 @@ size_t widen(const u8* from, size_t n, size_t bytes, int shift, i32* codes) {
   return i;
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::raw_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-
+namespace leeway::raw_kernels {
 HWY_EXPORT(narrow);
 HWY_EXPORT(widen);
+}  // namespace leeway::raw_kernels
+
+namespace leeway {
+using namespace raw_kernels;
 
 namespace {
 

@@ -12,7 +12,8 @@ struct Raw {
   static constexpr std::string_view kName = "raw";
   static constexpr std::string_view kAbout = "codes unpacked, as integers of 1 to 8 bytes";
   static constexpr Kind kKind = Kind::encoder;
-  static constexpr u64 kChunkValues = u64(1) << 15;  // stays in the second cache
+  // Chunks: stays in the second cache.
+  static constexpr Traits kTraits{.chunk_values = u64(1) << 15};
   NoParams params;
 
   template <class I>

@@ -12,7 +12,7 @@ struct Residual {
   static constexpr std::string_view kName = "residual";
   static constexpr std::string_view kAbout = "signs and bit lengths by a range coder, as FPZIP";
   static constexpr Kind kKind = Kind::encoder;
-  static constexpr u64 kChunkValues = u64(1) << 20;
+  static constexpr Traits kTraits{.chunk_values = u64(1) << 20};
   NoParams params;
 
   LEEWAY_EXPORT void encode(std::span<const i32> codes, Writer& out) const;

@@ -14,7 +14,7 @@
 
 #ifndef LEEWAY_ENCODE_TOKEN_BLOCK
 #define LEEWAY_ENCODE_TOKEN_BLOCK
-namespace leeway {
+namespace leeway::token_kernels {
 inline constexpr size_t kBlock = 32;  // tokens looked at together
 
 // Raw bits of a block, and how many.
@@ -35,11 +35,11 @@ constexpr LongForm long_form(u32 token) {
   const u32 rest = token % kDirectTokens;
   return {(rest >> s) + 7 - s, 1u << s | (rest & ((1u << s) - 1))};
 }
-}  // namespace leeway
+}  // namespace leeway::token_kernels
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::token_kernels::HWY_NAMESPACE {
 
 // In blocks of 32, as many as there are: every code as if it had a token of its own; large[b] says
 // whether one in block b has not.
@@ -151,13 +151,11 @@ void from_direct_64(const u8* tokens, size_t n, i64* codes, u8* large) {
   from_direct(tokens, n, codes, large);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::token_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-namespace {
-
+namespace leeway::token_kernels {
 HWY_EXPORT(to_long);
 HWY_EXPORT(to_direct_16);
 HWY_EXPORT(to_direct_32);
@@ -168,6 +166,11 @@ HWY_EXPORT(from_few_64);
 HWY_EXPORT(from_direct_16);
 HWY_EXPORT(from_direct_32);
 HWY_EXPORT(from_direct_64);
+}  // namespace leeway::token_kernels
+
+namespace leeway {
+using namespace token_kernels;
+namespace {
 
 void to_direct(const i16* codes, size_t n, u8* tokens, u8* large) {
   HWY_DYNAMIC_DISPATCH(to_direct_16)(codes, n, tokens, large);

@@ -16,13 +16,13 @@
 
 #ifndef LEEWAY_ENGINE_ANALYZE_BLOCK
 #define LEEWAY_ENGINE_ANALYZE_BLOCK
-namespace leeway {
+namespace leeway::analyze_kernels {
 inline constexpr size_t kAnalyzeBlock = 64;  // values
 }
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::analyze_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // How many of n blocks at the front have all values strictly between low and high. NaN never does.
@@ -47,15 +47,18 @@ size_t blocks_between_f64(const double* values, size_t n, double low, double hig
   return blocks_between(values, n, low, high);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::analyze_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-namespace {
-
+namespace leeway::analyze_kernels {
 HWY_EXPORT(blocks_between_f32);
 HWY_EXPORT(blocks_between_f64);
+}  // namespace leeway::analyze_kernels
+
+namespace leeway {
+using namespace analyze_kernels;
+namespace {
 
 size_t blocks_between(const float* values, size_t n, float low, float high) {
   return HWY_DYNAMIC_DISPATCH(blocks_between_f32)(values, n, low, high);

@@ -101,8 +101,9 @@ Pipeline<T> lossless_pipeline() {
 template <class T>
 class TypedChunkCodec final : public ChunkCodec {
  public:
-  explicit TypedChunkCodec(Pipeline<T> recipe)
-      : recipe_(std::move(recipe)), lossless_(lossless_pipeline<T>()) {}
+  // A quantizer that is not trusted is not believed to keep the bound.
+  explicit TypedChunkCodec(Pipeline<T> recipe, bool is_trusted = true)
+      : recipe_(std::move(recipe)), lossless_(lossless_pipeline<T>()), is_trusted_(is_trusted) {}
 
   u64 chunk_values() const override {
     const u64 wanted = recipe_.transform->chunk_values();
@@ -166,6 +167,8 @@ class TypedChunkCodec final : public ChunkCodec {
       }
       report.decoded_hash = hash_of(bytes_of(field.values()));
     }
+    if (holds && !is_trusted_)
+      holds = comes_back(source, out.bytes().subspan(start), bound, mask, report);
     const size_t bytes = out.size() - start;
     const bool pays = report.exact < size / 64 && bytes < size * sizeof(T) / 8 * 7;
     if (holds && pays) {
@@ -321,7 +324,35 @@ class TypedChunkCodec final : public ChunkCodec {
     return std::isfinite(report.max_error);
   }
 
+  // Whether the payload gives back the values that the report has the checksum of, and they are
+  // within the bound. Behind a preprocessor they have been compared already.
+  bool comes_back(const View& source, ByteView payload, const ChunkBound& bound, const Mask& mask,
+                  ChunkReport& report) const {
+    const auto size = size_t(source.shape.size());
+    Buffer<T> original(size), decoded(size);
+    gather(source, original.data());
+    KeptValues values(decoded.data());
+    try {
+      decompress(payload, source.shape, bound.most, values, {});
+    } catch (const Error&) {
+      return false;
+    }
+    if (hash_of(bytes_of(std::span<const T>(decoded))) != report.decoded_hash) return false;
+    if (!recipe_.preprocessors.empty()) return true;
+    report.max_error = 0;
+    for (size_t i = 0; i < size; ++i) {
+      const T given = original[i], found = decoded[i];
+      if (bits_of(given) == bits_of(found)) continue;
+      const double error = error_between(given, found);
+      const double most = bound.each.empty() ? bound.most : std::min(bound.most, bound.each[i]);
+      if (mask.is_special(given) || mask.is_special(found) || !(error <= most)) return false;
+      report.max_error = std::max(report.max_error, error);
+    }
+    return true;
+  }
+
   Pipeline<T> recipe_, lossless_;
+  bool is_trusted_;
 };
 
 }  // namespace leeway

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -42,8 +43,11 @@ u64 fill_bits(double fill, DType dtype) {
 std::vector<u64> declared_fills(const CompressOptions& options, DType dtype) {
   std::vector<u64> declared;
   for (const double fill : options.fills) declared.push_back(fill_bits(fill, dtype));
-  for (const u64 bits : options.fill_bits)
+  const unsigned unused = unsigned(64 - 8 * size_of(dtype));
+  for (const u64 given : options.fill_bits) {
+    const u64 bits = given << unused >> unused;  // a negative integer may come with its sign
     if (std::ranges::find(declared, bits) == declared.end()) declared.push_back(bits);
+  }
   return declared;
 }
 
@@ -348,8 +352,11 @@ class Compression {
     }
     if (options_.earlier) keep_fills(options_.earlier->header().fills);
     mask_.fills = header_.fills;
-    // What depends on all values cannot be said of values that were decoded before.
-    if (lossless || (options_.keeps_all && !bound.is_lasting())) return;
+    if (lossless || (options_.rms > 0 && !add_norm_limit())) return;
+    if (options_.keeps_all && !bound.is_lasting()) {
+      header_.abs_bound = *options_.keeps_all;
+      return;
+    }
     double e = std::numeric_limits<double>::max();
     for (const Limit& limit : bound.limits()) {
       if (limit.kind == BoundKind::abs) e = std::min(e, limit.value);
@@ -367,6 +374,26 @@ class Compression {
     header_.abs_bound = usable_bound(e);
     if (bound.wants_size() && header_.abs_bound > 0 && chunks_ > 0)
       header_.abs_bound = meet_size(header_.abs_bound);
+  }
+
+  // What a root mean square error means for this part of an array. Says no if there is nothing that
+  // may have errors.
+  bool add_norm_limit() {
+    u64 count = 0;
+    visit_dtype(view_.dtype, [&]<class T>(std::type_identity<T>) {
+      for_each_row(view_, [&](const std::byte* row, size_t length, std::ptrdiff_t stride) {
+        for (size_t i = 0; i < length; ++i, row += stride) {
+          T value;
+          std::memcpy(&value, row, sizeof value);
+          count += !mask_.is_special(value) && double(value) != 0;
+        }
+      });
+    });
+    if (count == 0)
+      header_.bound = Bound::lossless();
+    else
+      header_.bound.add(BoundKind::l2, options_.rms * std::sqrt(double(count)));
+    return count > 0;
   }
 
   // What a brief stream has beside its payload, and a frame has not.
@@ -471,6 +498,7 @@ class Compression {
       visit_dtype(view_.dtype, [&]<class T>(std::type_identity<T>) {
         parts[size_t(i)] = measure_chunk<T>(i, e, scale);
       });
+      if (options_.execution.pause) options_.execution.pause();
     });
     Measured sum;
     for (const Measured& part : parts) {
@@ -563,6 +591,17 @@ Shape default_chunk(const Shape& shape, u64 values) {
   return Shape(std::span<const u64>(used));
 }
 
+Shape chunk_of_maps(const Shape& shape, u64 values) {
+  std::array<u64, kMaxRank> extents{};
+  u64 room = values;
+  for (size_t axis = shape.rank(); axis-- > 0;) {
+    const u64 extent = std::max<u64>(shape[axis], 1), parts = (extent + room - 1) / room;
+    extents[axis] = (extent + parts - 1) / parts;
+    room = parts > 1 ? 1 : std::max<u64>(room / extent, 1);
+  }
+  return Shape(std::span<const u64>(extents).first(shape.rank()));
+}
+
 namespace {
 
 // Whether frames of an earlier stream have their meaning in this one.
@@ -574,11 +613,11 @@ bool continues(const Header& now, const Header& earlier) {
 
 Header checked_header(const ChunkCodec& codec, const std::string& recipe, const View& view,
                       const CompressOptions& options) {
-  if (options.bound.limits().empty())
+  if (options.bound.limits().empty() && !(options.rms > 0))
     fail_argument("a bound is needed: how much error may a value have?");
   if (view.data == nullptr && view.shape.size() > 0) fail_argument("the array has no data");
   const bool pointwise = options.bound.has(BoundKind::pointwise);
-  if (pointwise && options.bound.limits().size() > 1)
+  if (pointwise && (options.bound.limits().size() > 1 || options.rms > 0))
     fail_argument("a pointwise bound stands alone");
   if (codec.is_pointwise() != pointwise && !options.bound.has(BoundKind::lossless))
     fail_argument(pointwise ? "a pointwise bound needs a recipe with the stage log"
@@ -614,6 +653,25 @@ CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
   const DefaultFloatingPoint environment;
   return Compression(codec, view, options, checked_header(codec, recipe, view, options))
       .run(memory);
+}
+
+void declare_fill(CompressOptions& options, DType dtype, std::string_view text) {
+  const char* const end = text.data() + text.size();
+  const auto is_whole = [&](auto& value) {
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc() && stop == end;
+  };
+  i64 with_sign = 0;
+  u64 without_sign = 0;
+  double number = 0;
+  if (dtype == DType::i64 && is_whole(with_sign))
+    options.fill_bits.push_back(u64(with_sign));
+  else if (dtype == DType::u64 && is_whole(without_sign))
+    options.fill_bits.push_back(without_sign);
+  else if (is_whole(number))
+    options.fills.push_back(number);
+  else
+    fail_argument("the fill value '" + std::string(text) + "' is not a number");
 }
 
 std::optional<ValidRange> value_range(const View& view, const CompressOptions& options) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "leeway/array.h"
@@ -57,9 +58,15 @@ struct CompressOptions {
   // their bits. Type, shape, chunks and recipe must be the same, and so must the bound, an absolute
   // or a pointwise one or none.
   const StreamReader* earlier = nullptr;
-  // The values were decoded from a stream that is not at hand, and have its errors: they are kept
-  // bit for bit. The new stream states the same bound, and errors as large as that allows.
-  bool keeps_all = false;
+  // The values were decoded from a stream that is not at hand, with this absolute bound, and have
+  // its errors: they are kept bit for bit. The new stream states errors as large as its bound
+  // allows; if that depends on all values (is_lasting() says no), as large as the earlier one did.
+  std::optional<double> keeps_all;
+  // The array is a part of a larger one, and so much is the root mean square error of all its parts
+  // together at most: a limit on the Euclidean norm joins the bound, which allows that much for
+  // every value that is neither special nor 0. (Hosts pad parts with fill values and zeros, whose
+  // share the others must not have.) 0: no such limit.
+  double rms = 0;
   // For arrays that are embedded in a container or a message: the brief form of a stream, which
   // saves some 250 bytes. Arrays of several chunks, of none, and those with regions have the
   // standard form in any case.
@@ -68,6 +75,9 @@ struct CompressOptions {
 
   bool has_regions() const { return !regions.empty() || bounds.data; }
 };
+
+// Declares the fill value that a text means in an array's type; integers of 64 bits exactly.
+LEEWAY_EXPORT void declare_fill(CompressOptions& options, DType dtype, std::string_view text);
 
 // The lowest and the highest value that is neither special nor a fill value: the range that
 // relative bounds refer to. Nothing if there is no such value.
@@ -155,6 +165,9 @@ LEEWAY_EXPORT UpdateReport update_with(const CodecMaker& maker, ByteStore& strea
 // The chunk shape for an array: halves the longest axis until a chunk has at most `values` values.
 // Rows stay long.
 LEEWAY_EXPORT Shape default_chunk(const Shape& shape, u64 values);
+// The same for files that are read map by map, row by row: the last axes are whole as far as
+// `values` allows, the one before them is cut into equal parts, and the others into single steps.
+LEEWAY_EXPORT Shape chunk_of_maps(const Shape& shape, u64 values);
 // The chunk shape that the options ask for, or one that suits the codec. Throws if it does not fit
 // the array.
 LEEWAY_EXPORT Shape chunk_of(const CompressOptions& options, const Shape& shape,

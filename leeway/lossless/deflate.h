@@ -12,6 +12,7 @@ struct Deflate {
   static constexpr std::string_view kAbout =
       "the compression of gzip; bytes that do not shrink are kept";
   static constexpr Kind kKind = Kind::lossless;
+  static constexpr Traits kTraits{};
   struct Params {
     i32 level = 6;
     void fields(auto&& field) { field("level", level, 1, 12, "compression level"); }

@@ -11,6 +11,7 @@ struct Lz4 {
   static constexpr std::string_view kName = "lz4";
   static constexpr std::string_view kAbout = "LZ4; bytes that do not shrink are kept";
   static constexpr Kind kKind = Kind::lossless;
+  static constexpr Traits kTraits{};
   struct Params {
     i32 level = 1;
     void fields(auto&& field) {

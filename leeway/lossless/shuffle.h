@@ -11,6 +11,7 @@ struct Shuffle {
   static constexpr std::string_view kName = "shuffle";
   static constexpr std::string_view kAbout = "bytes of equal weight together, for the next stage";
   static constexpr Kind kKind = Kind::lossless;
+  static constexpr Traits kTraits{};
   struct Params {
     i32 bytes = 4;
     void fields(auto&& field) { field("bytes", bytes, 2, 16, "bytes of a number"); }

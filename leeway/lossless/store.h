@@ -10,6 +10,7 @@ struct Store {
   static constexpr std::string_view kName = "store";
   static constexpr std::string_view kAbout = "bytes unchanged";
   static constexpr Kind kKind = Kind::lossless;
+  static constexpr Traits kTraits{};
   NoParams params;
 
   void compress(ByteView bytes, Writer& out) const { out.put_bytes(bytes); }

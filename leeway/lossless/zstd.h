@@ -12,6 +12,7 @@ struct Zstd {
   static constexpr std::string_view kName = "zstd";
   static constexpr std::string_view kAbout = "Zstandard; bytes that do not shrink are kept";
   static constexpr Kind kKind = Kind::lossless;
+  static constexpr Traits kTraits{};
   struct Params {
     i32 level = 1;
     void fields(auto&& field) {

@@ -18,6 +18,7 @@ struct Blocks {
   static constexpr std::string_view kAbout =
       "differences inside small independent blocks, as cuSZp2 and CereSZ do";
   static constexpr Kind kKind = Kind::predictor;
+  static constexpr Traits kTraits{};
   struct Params {
     i32 axes = 1;
     i32 size = 32;

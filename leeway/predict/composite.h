@@ -521,8 +521,8 @@ struct Composite {
   static constexpr std::string_view kAbout =
       "for every block the best of Lorenzo and polynomials, as SZ2 and SZ3 do";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr bool kNeedsStep = true, kOneGrid = true;
-  static constexpr u64 kChunkValues = u64(1) << 20;
+  static constexpr Traits kTraits{
+      .chunk_values = u64(1) << 20, .needs_step = true, .one_grid = true};
   struct Params {
     i32 second = 0;
     i32 degree = 1;

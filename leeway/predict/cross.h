@@ -24,8 +24,8 @@ struct Cross {
   static constexpr std::string_view kAbout =
       "blocks as matrices: crosses of a row and a column predict the rest";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr bool kBehindQuantizer = true;
-  static constexpr u64 kChunkValues = 1620000;  // whole blocks of all usual sizes
+  // Chunks: whole blocks of all usual sizes.
+  static constexpr Traits kTraits{.chunk_values = 1620000, .after_quantizer = true};
   struct Params {
     i32 rows = 36;
     i32 columns = 36;

@@ -20,9 +20,8 @@ struct Ghost {
   static constexpr std::string_view kAbout =
       "the nearest of three curves through predicted values before, row by row, as GhostSZ";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr bool kNeedsStep = true, kOneGrid = true;
-  static constexpr bool kFloatingOnly = true;
-  static constexpr u64 kChunkValues = u64(1) << 20;
+  static constexpr Traits kTraits{
+      .chunk_values = u64(1) << 20, .floating_only = true, .needs_step = true, .one_grid = true};
   NoParams params;
 
   // Notes are a Writer or a Reader: four choices a byte, low bits first.

@@ -22,7 +22,7 @@ struct Interp {
   static constexpr std::string_view kAbout =
       "from coarse to fine, one axis after the other, as SZ3 does";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr u64 kChunkValues = 3 << 21;
+  static constexpr Traits kTraits{.chunk_values = 3 << 21};
   struct Params {
     i32 cubic = -1;
     i32 reverse = -1;

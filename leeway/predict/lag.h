@@ -16,7 +16,7 @@ struct Lag {
   static constexpr std::string_view kName = "lag";
   static constexpr std::string_view kAbout = "from the same place in earlier frames";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr u64 kChunkValues = u64(1) << 20;
+  static constexpr Traits kTraits{.chunk_values = u64(1) << 20};
   struct Params {
     i32 frames = 1;
     void fields(auto&& field) {

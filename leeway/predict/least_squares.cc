@@ -11,13 +11,13 @@
 
 #ifndef LEEWAY_PREDICT_LEAST_SQUARES_LIMIT
 #define LEEWAY_PREDICT_LEAST_SQUARES_LIMIT
-namespace leeway {
+namespace leeway::least_squares_kernels {
 inline constexpr double kUsable = 1e6;  // steps
 }
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::least_squares_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr size_t kBatch = LeastSquares<float>::kBatch;
@@ -178,13 +178,11 @@ void add_products_f64(const double* plain, const double* weighted, size_t k, dou
   add_products(plain, weighted, k, sums);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::least_squares_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-namespace {
-
+namespace leeway::least_squares_kernels {
 HWY_EXPORT(weighted_sum_f32);
 HWY_EXPORT(weighted_sum_f64);
 HWY_EXPORT(add_products_f32);
@@ -192,6 +190,11 @@ HWY_EXPORT(add_products_f64);
 HWY_EXPORT(differences_f32);
 HWY_EXPORT(differences_f64);
 HWY_EXPORT(solve);
+}  // namespace leeway::least_squares_kernels
+
+namespace leeway {
+using namespace least_squares_kernels;
+namespace {
 
 void differences(const Samples<float>& in, size_t k, float* plain, float* weighted) {
   HWY_DYNAMIC_DISPATCH(differences_f32)(in, k, plain, weighted);

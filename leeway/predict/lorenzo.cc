@@ -10,7 +10,7 @@
 
 #ifndef LEEWAY_PREDICT_LORENZO_ROWS
 #define LEEWAY_PREDICT_LORENZO_ROWS
-namespace leeway {
+namespace leeway::lorenzo_kernels {
 
 // The rows before a row in its array, as they stand in a product of first differences: inside an
 // array of two axes `minus` alone, of three axes `minus`, `minus_too` and `plus`. Missing: null.
@@ -19,12 +19,13 @@ struct RowsBefore {
   const U *minus = nullptr, *minus_too = nullptr, *plus = nullptr;
 };
 
-}  // namespace leeway
+}  // namespace leeway::lorenzo_kernels
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::lorenzo_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using namespace lanes::HWY_NAMESPACE;
 
 // t[i]: the value less what the rows before predict.
 template <int rows, class U>
@@ -216,13 +217,11 @@ void add_u64(u64* to, const u64* from, size_t n) { add_array(to, from, n); }
 void subtract_u32(u32* to, const u32* from, size_t n) { subtract_array(to, from, n); }
 void subtract_u64(u64* to, const u64* from, size_t n) { subtract_array(to, from, n); }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::lorenzo_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-namespace {
-
+namespace leeway::lorenzo_kernels {
 HWY_EXPORT(differences_u16);
 HWY_EXPORT(differences_u32);
 HWY_EXPORT(differences_u64);
@@ -233,6 +232,11 @@ HWY_EXPORT(add_u32);
 HWY_EXPORT(add_u64);
 HWY_EXPORT(subtract_u32);
 HWY_EXPORT(subtract_u64);
+}  // namespace leeway::lorenzo_kernels
+
+namespace leeway {
+using namespace lorenzo_kernels;
+namespace {
 
 using Extents = size_t[3];
 void differences(const u16* data, const Extents& e, size_t first, size_t count, u16* out) {

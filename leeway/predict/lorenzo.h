@@ -26,7 +26,7 @@ struct Lorenzo {
   static constexpr std::string_view kAbout =
       "from the corner of neighbours before, any rank, both orders";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr bool kCausal = true;
+  static constexpr Traits kTraits{.causal_codes = true};
   struct Params {
     i32 order = 1;
     i32 axes = 8;

@@ -25,8 +25,8 @@ struct Pattern {
   static constexpr std::string_view kAbout =
       "sub-blocks as multiples of the largest in their block, as PaSTRI";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr bool kBehindQuantizer = true;
-  static constexpr u64 kChunkValues = 1620000;  // whole blocks of all usual sizes
+  // Chunks: whole blocks of all usual sizes.
+  static constexpr Traits kTraits{.chunk_values = 1620000, .after_quantizer = true};
   struct Params {
     i32 size = 0;
     i32 count = 0;

@@ -7,7 +7,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::polynomial_kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -70,16 +70,19 @@ void weighted_sum_f64(const double* weights, const double* basis, size_t terms, 
   weighted_sum(weights, basis, terms, size, out);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::polynomial_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-
+namespace leeway::polynomial_kernels {
 HWY_EXPORT(products_f32);
 HWY_EXPORT(products_f64);
 HWY_EXPORT(weighted_sum_f32);
 HWY_EXPORT(weighted_sum_f64);
+}  // namespace leeway::polynomial_kernels
+
+namespace leeway {
+using namespace polynomial_kernels;
 
 void kernel::products(const float* values, const float* basis, size_t terms, size_t size,
                       float* out) {

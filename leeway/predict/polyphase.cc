@@ -35,7 +35,7 @@ struct Pairs {
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::polyphase_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Calls f(d, i) for vectors that cover [0, n), the last one perhaps twice; says whether there are
@@ -90,16 +90,26 @@ LEEWAY_PAIRS(32)
 LEEWAY_PAIRS(64)
 #undef LEEWAY_PAIRS
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::polyphase_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+namespace leeway::polyphase_kernels {
+#define LEEWAY_PAIRS(bits)       \
+  HWY_EXPORT(split_rows_##bits); \
+  HWY_EXPORT(join_rows_##bits);
+LEEWAY_PAIRS(8)
+LEEWAY_PAIRS(16)
+LEEWAY_PAIRS(32)
+LEEWAY_PAIRS(64)
+#undef LEEWAY_PAIRS
+}  // namespace leeway::polyphase_kernels
+
 namespace leeway {
+using namespace polyphase_kernels;
 namespace {
 
 #define LEEWAY_PAIRS(bits)                                     \
-  HWY_EXPORT(split_rows_##bits);                               \
-  HWY_EXPORT(join_rows_##bits);                                \
   void split_rows(const Pairs<const u##bits, u##bits>& rows) { \
     HWY_DYNAMIC_DISPATCH(split_rows_##bits)(rows);             \
   }                                                            \

@@ -53,7 +53,7 @@ struct Expected {
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::pyramid::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using namespace leeway::pyramid;
 
@@ -245,7 +245,7 @@ void expect(const Lines& lines, const Known& known, const Expected& weights,
     }
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::pyramid::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE

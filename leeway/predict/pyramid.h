@@ -59,8 +59,7 @@ struct Pyramid {
   static constexpr std::string_view kAbout =
       "from coarse to fine, cubics along all axes blended by activity";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr u64 kChunkValues = 3 << 21;
-  static constexpr bool kNeedsStep = true;
+  static constexpr Traits kTraits{.chunk_values = 3 << 21, .needs_step = true};
   static constexpr i32 kMostTile = 40;
   struct Params {
     i32 frozen = -1;

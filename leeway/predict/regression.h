@@ -11,8 +11,8 @@ struct Regression {
   static constexpr std::string_view kName = "regression";
   static constexpr std::string_view kAbout = "a plane or a quadric through every block";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr bool kNeedsStep = true, kOneGrid = true;
-  static constexpr u64 kChunkValues = u64(1) << 20;
+  static constexpr Traits kTraits{
+      .chunk_values = u64(1) << 20, .needs_step = true, .one_grid = true};
   struct Params {
     i32 degree = 1;
     i32 block = 0;

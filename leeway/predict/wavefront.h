@@ -26,9 +26,8 @@ struct Wavefront {
   static constexpr std::string_view kAbout =
       "Lorenzo's rule on a table, the first axis by all others, in the order of waveSZ";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr bool kNeedsStep = true;
-  static constexpr bool kFloatingOnly = true;
-  static constexpr u64 kChunkValues = u64(1) << 20;
+  static constexpr Traits kTraits{
+      .chunk_values = u64(1) << 20, .floating_only = true, .needs_step = true};
   struct Params {
     Border border = Border::exact;
     void fields(auto&& field) {

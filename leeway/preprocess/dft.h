@@ -16,7 +16,7 @@ struct Dft {
   static constexpr std::string_view kName = "dft";
   static constexpr std::string_view kAbout = "cosine transform of blocks along every axis";
   static constexpr Kind kKind = Kind::preprocessor;
-  static constexpr bool kFloatingOnly = true;
+  static constexpr Traits kTraits{.floating_only = true};
   static constexpr size_t kMostBlock = 64;
   struct Params {
     i32 block = 8;

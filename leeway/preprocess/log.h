@@ -22,7 +22,7 @@ struct Log {
   static constexpr std::string_view kAbout =
       "signs and logarithms, for bounds relative to each value";
   static constexpr Kind kKind = Kind::preprocessor;
-  static constexpr bool kFloatingOnly = true;
+  static constexpr Traits kTraits{.floating_only = true};
   NoParams params;
 
   template <class T>

@@ -14,7 +14,7 @@ struct Transpose {
   static constexpr std::string_view kName = "transpose";
   static constexpr std::string_view kAbout = "axes in another order";
   static constexpr Kind kKind = Kind::preprocessor;
-  static constexpr bool kReversible = true;
+  static constexpr Traits kTraits{.moves_only = true};
   struct Params {
     i32 order = 0;
     void fields(auto&& field) {

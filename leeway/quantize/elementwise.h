@@ -12,7 +12,7 @@ struct Elementwise {
   static constexpr std::string_view kAbout =
       "uniform quantization with a bound for every value (--bounds, --region-bound)";
   static constexpr Kind kKind = Kind::quantizer;
-  static constexpr bool kByValue = true;
+  static constexpr Traits kTraits{.by_value = true};
   using Grids = Linear;
   NoParams params;
 

@@ -8,7 +8,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::linear_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Adding 1.5 * 2^(mantissa bits) rounds to an integer and leaves it in the low bits. Without
@@ -287,12 +287,11 @@ size_t recover_f64(const LinearGrid<double>& grid, const i64* q, size_t n, doubl
   return recover(grid, q, n, x);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::linear_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-
+namespace leeway::linear_kernels {
 HWY_EXPORT(quantize_f32);
 HWY_EXPORT(quantize_f64);
 HWY_EXPORT(quantize_plane_f32);
@@ -307,6 +306,10 @@ HWY_EXPORT(quantize_run_f32);
 HWY_EXPORT(quantize_run_f64);
 HWY_EXPORT(recover_run_f32);
 HWY_EXPORT(recover_run_f64);
+}  // namespace leeway::linear_kernels
+
+namespace leeway {
+using namespace linear_kernels;
 
 size_t kernel::quantize(const LinearGrid<float>& grid, float* x, size_t n, i32* q,
                         double& max_error) {

@@ -350,6 +350,7 @@ struct Linear {
   static constexpr std::string_view kAbout =
       "uniform quantization, every value checked against the bound";
   static constexpr Kind kKind = Kind::quantizer;
+  static constexpr Traits kTraits{};
   LinearParams params;
 
   template <class T>

@@ -10,7 +10,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::linear_block_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // A vector has the row before the block and those of the block.
@@ -216,16 +216,19 @@ bool recover_block_f64(const LinearGrid<double>& grid, const BlockWave<double>& 
   return recover_rows(grid, block, codes);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::linear_block_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-
+namespace leeway::linear_block_kernels {
 HWY_EXPORT(quantize_block_f32);
 HWY_EXPORT(quantize_block_f64);
 HWY_EXPORT(recover_block_f32);
 HWY_EXPORT(recover_block_f64);
+}  // namespace leeway::linear_block_kernels
+
+namespace leeway {
+using namespace linear_block_kernels;
 
 bool quantize_block(const LinearGrid<float>& grid, const BlockWave<float>& block, i32* codes,
                     double& max_error) {

@@ -10,8 +10,9 @@
 #include "leeway/core/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::linear_wave_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using namespace lanes::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 
@@ -268,16 +269,19 @@ bool recover_wave_f64(const LinearGrid<double>& grid, const Wave<double>& wave, 
   return recover_rows(grid, wave, codes);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::linear_wave_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-
+namespace leeway::linear_wave_kernels {
 HWY_EXPORT(quantize_wave_f32);
 HWY_EXPORT(quantize_wave_f64);
 HWY_EXPORT(recover_wave_f32);
 HWY_EXPORT(recover_wave_f64);
+}  // namespace leeway::linear_wave_kernels
+
+namespace leeway {
+using namespace linear_wave_kernels;
 
 bool quantize_wave(const LinearGrid<float>& grid, const Wave<float>& rows, i32* codes,
                    double& max_error) {

@@ -59,7 +59,7 @@ struct Logscale {
   static constexpr std::string_view kName = "logscale";
   static constexpr std::string_view kAbout = "narrower steps near the prediction, for less noise";
   static constexpr Kind kKind = Kind::quantizer;
-  static constexpr bool kFloatingOnly = true;
+  static constexpr Traits kTraits{.floating_only = true};
   NoParams params;
 
   template <class T>

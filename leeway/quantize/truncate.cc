@@ -10,7 +10,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::HWY_NAMESPACE {
+namespace leeway::truncate_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T, class Round>
@@ -102,16 +102,19 @@ size_t untruncate_f64(const TruncateGrid<double>& grid, const i64* q, size_t n, 
   return untruncate<double>(grid, q, n, x);
 }
 
-}  // namespace leeway::HWY_NAMESPACE
+}  // namespace leeway::truncate_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway {
-
+namespace leeway::truncate_kernels {
 HWY_EXPORT(truncate_f32);
 HWY_EXPORT(truncate_f64);
 HWY_EXPORT(untruncate_f32);
 HWY_EXPORT(untruncate_f64);
+}  // namespace leeway::truncate_kernels
+
+namespace leeway {
+using namespace truncate_kernels;
 
 size_t kernel::truncate(const TruncateGrid<float>& grid, const float* from, const float* ahead,
                         float* x, size_t n, i32* q, double& max_error) {

@@ -153,7 +153,7 @@ struct Truncate {
   static constexpr std::string_view kName = "truncate";
   static constexpr std::string_view kAbout = "values with fewer bits, rounded";
   static constexpr Kind kKind = Kind::quantizer;
-  static constexpr bool kIgnoresPrediction = true;
+  static constexpr Traits kTraits{.ignores_prediction = true};
   struct Params {
     i32 bits = 0;
     void fields(auto&& field) {

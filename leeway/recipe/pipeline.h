@@ -81,9 +81,7 @@ std::unique_ptr<AnyPreprocessor<T>> erase_preprocessor(S stage) {
       else
         return shape;
     }
-    bool is_reversible() const override {
-      return requires { S::kReversible; };
-    }
+    bool is_reversible() const override { return S::kTraits.moves_only; }
     bool changes_bound() const override { return ChangesBound<S, T>; }
     double inner_bound(double bound) const override {
       if constexpr (ChangesBound<S, T>)
@@ -107,7 +105,9 @@ template <Encoder S>
 class ErasedEncoder final : public AnyEncoder {
  public:
   explicit ErasedEncoder(S stage) : stage_(std::move(stage)) {}
-  u64 chunk_values() const override { return preferred_chunk<S>(u64(1) << 17); }
+  u64 chunk_values() const override {
+    return S::kTraits.chunk_values ? S::kTraits.chunk_values : u64(1) << 17;
+  }
   std::unique_ptr<CodeSink<i32>> sink32(size_t count, Writer& out) const override {
     return make_sink<i32>(stage_, count, out);
   }
@@ -115,13 +115,13 @@ class ErasedEncoder final : public AnyEncoder {
     return make_sink<i64>(stage_, count, out);
   }
   std::unique_ptr<CodeSink<i16>> sink16(size_t count, Writer& out) const override {
-    if constexpr (requires { S::kNarrow; })
+    if constexpr (S::kTraits.narrow_codes)
       return make_sink<i16>(stage_, count, out);
     else
       return {};
   }
   std::unique_ptr<CodeSource<i16>> source16(Reader& in, size_t count) const override {
-    if constexpr (requires { S::kNarrow; })
+    if constexpr (S::kTraits.narrow_codes)
       return make_source<i16>(stage_, in, count);
     else
       return {};

@@ -49,12 +49,15 @@ StageCall parse_stage(std::string_view text) {
   const size_t colon = text.find(':');
   StageCall call{std::string(text.substr(0, colon)),
                  colon == std::string_view::npos ? "" : std::string(text.substr(colon + 1)),
-                 Kind::predictor};
+                 Kind::predictor,
+                 {}};
   if (colon != std::string_view::npos && call.params.empty())
     fail_argument("stage '" + call.name + "': nothing follows the ':'");
-  const bool known = with_stage(AllStages{}, call, [&]<class S>(const S& stage) {
+  const bool known = with_type(AllStages{}, call.name, [&]<class S>(std::type_identity<S>) {
+    const auto stage = std::make_shared<const S>(configured<S>(call.params));
     call.kind = S::kKind;
-    call.params = print_params(stage.params);
+    call.params = print_params(stage->params);
+    call.stage = stage;
   });
   if (known) return call;
   std::string names;
@@ -66,28 +69,39 @@ StageCall parse_stage(std::string_view text) {
                 "; there are: " + names);
 }
 
-// Where a kind may stand; predictor and quantizer share a place.
-int place_of(Kind kind) { return kind == Kind::quantizer ? int(Kind::predictor) : int(kind); }
-
-void check_order(const Recipe& recipe) {
-  for (size_t i = 1; i < recipe.stages.size(); ++i) {
-    const StageCall &before = recipe.stages[i - 1], &stage = recipe.stages[i];
-    if (place_of(before.kind) > place_of(stage.kind))
-      fail_argument("'" + stage.name + "' (" + std::string(kKindNames[int(stage.kind)]) +
-                    ") cannot follow '" + before.name + "' (" +
-                    std::string(kKindNames[int(before.kind)]) +
-                    "); the order is preprocessors, predictor and quantizer, encoder, lossless");
-  }
-  const auto has_more = [&](Kind kind, size_t most) {
-    return size_t(std::ranges::count(recipe.stages, kind, &StageCall::kind)) > most;
+void check_kinds(const Recipe& recipe) {
+  std::vector<Kind> kinds;
+  const auto named = [&](size_t i) {
+    return "'" + recipe.stages[i].name + "' (" + std::string(kKindNames[int(kinds[i])]) + ")";
   };
-  for (const Kind kind : {Kind::predictor, Kind::quantizer, Kind::encoder})
-    if (has_more(kind, 1))
-      fail_argument("a recipe has at most one " + std::string(kKindNames[int(kind)]));
-  if (has_more(Kind::preprocessor, kMostPreprocessors))
-    fail_argument("a recipe has at most " + std::to_string(kMostPreprocessors) + " preprocessors");
-  if (has_more(Kind::lossless, kMostLossless))
-    fail_argument("a recipe has at most " + std::to_string(kMostLossless) + " lossless stages");
+  for (size_t i = 0; i < recipe.stages.size(); ++i) {
+    kinds.push_back(recipe.stages[i].kind);
+    const Rule rule = broken_by(kinds);
+    if (rule == Rule::order_of_kinds)
+      fail_argument(named(i) + " cannot follow " + named(i - 1) + "; " +
+                    std::string(text_of(rule)));
+    if (rule != Rule::none) fail_argument("a recipe has " + std::string(text_of(rule)));
+  }
+}
+
+// All rules but those of single element types.
+void check_rules(const Recipe& recipe) {
+  check_kinds(recipe);
+  const Order order = order_of(recipe);
+  const auto check = [&](Rule rule) {
+    if (rule != Rule::none) fail_rule(recipe, rule);
+  };
+  with_join(recipe, [&]<class P, class Q>(const P&, const Q&) {
+    check(order == Order::predict_first ? broken_by<float, P, Q>(Order::predict_first)
+                                        : broken_by<float, P, Q>(Order::quantize_first));
+    for (const StageCall& call : recipe.stages)
+      with_stage(Preprocessors{}, call, [&]<class S>(const S& stage) {
+        check(order == Order::predict_first
+                  ? broken_before<float, S>(Order::predict_first, Q::kTraits)
+                  : broken_before<float, S>(Order::quantize_first, Q::kTraits));
+        check(broken_before(stage, order));
+      });
+  });
 }
 
 }  // namespace
@@ -97,10 +111,16 @@ std::span<const NamedRecipe> named_recipes() { return kNamed; }
 std::vector<StageInfo> all_stages() {
   std::vector<StageInfo> infos;
   const auto add = [&]<class... S>(List<S...>) {
-    (infos.push_back({S::kName, S::kAbout, S::kKind, param_table(S().params)}), ...);
+    (infos.push_back({S::kName, S::kAbout, S::kKind, S::kTraits, param_table(S().params)}), ...);
   };
   add(AllStages{});
   return infos;
+}
+
+const std::type_info* library_stage(std::string_view name) {
+  const std::type_info* type = nullptr;
+  with_type(AllStages{}, name, [&]<class S>(std::type_identity<S>) { type = &typeid(S); });
+  return type;
 }
 
 Recipe parse_recipe(std::string_view text) {
@@ -112,9 +132,14 @@ Recipe parse_recipe(std::string_view text) {
     if (named.name == text) return parse_recipe(named.recipe);
   Recipe recipe;
   for (const std::string_view part : split(text, '+')) recipe.stages.push_back(parse_stage(part));
-  check_order(recipe);
-  make_typed_codec<float>(
-      recipe);  // throws if the order of predictor and quantizer is not possible
+  check_rules(recipe);
+  return recipe;
+}
+
+Recipe with_first(std::string_view stage, Recipe recipe) {
+  const DefaultFloatingPoint environment;
+  recipe.stages.insert(recipe.stages.begin(), parse_stage(stage));
+  check_rules(recipe);
   return recipe;
 }
 
@@ -126,9 +151,8 @@ bool is_for(const Recipe& recipe, DType dtype) {
     return false;
   return std::ranges::all_of(recipe.stages, [&](const StageCall& call) {
     bool possible = true;
-    with_stage(AllStages{}, call, [&]<class S>(const S&) {
-      if constexpr (requires { S::kFloatingOnly; }) possible = floating;
-    });
+    with_stage(AllStages{}, call,
+               [&]<class S>(const S&) { possible = floating || !S::kTraits.floating_only; });
     return possible;
   });
 }
@@ -144,9 +168,8 @@ bool is_by_value(const Recipe& recipe) {
   const StageCall* quantizer = find_stage(recipe, Kind::quantizer);
   bool by_value = false;
   if (quantizer)
-    with_stage(Quantizers{}, *quantizer, [&]<class Q>(const Q&) {
-      by_value = requires { Q::kByValue; };
-    });
+    with_stage(Quantizers{}, *quantizer,
+               [&]<class Q>(const Q&) { by_value = Q::kTraits.by_value; });
   return by_value;
 }
 

@@ -14,11 +14,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <vector>
 
 #include "leeway/core/export.h"
 #include "leeway/core/stage.h"
 #include "leeway/engine/chunk_codec.h"
+#include "leeway/recipe/rules.h"
 
 namespace leeway {
 
@@ -26,20 +28,18 @@ struct StageCall {
   std::string name;
   std::string params;  // those that differ from the defaults, as text
   Kind kind;
+  std::shared_ptr<const void> stage;  // with these parameters, of the type that has the name
 };
 
 struct Recipe {
   std::vector<StageCall> stages;
 };
 
-// Time and memory for decoding grow with the number of stages: a recipe in a stream must not ask
-// for many.
-inline constexpr size_t kMostPreprocessors = 4, kMostLossless = 4;
-inline constexpr size_t kMostRecipeText = 1024;  // characters
-
 // Throws Error with what is wrong and what exists.
 LEEWAY_EXPORT Recipe parse_recipe(std::string_view text);
 LEEWAY_EXPORT std::string to_string(const Recipe& recipe);
+// The recipe with one more stage before all others.
+LEEWAY_EXPORT Recipe with_first(std::string_view stage, Recipe recipe);
 
 // The codec that applies the recipe to chunks of values of this type.
 LEEWAY_EXPORT std::shared_ptr<const ChunkCodec> make_codec(const Recipe& recipe, DType dtype);
@@ -63,9 +63,12 @@ inline constexpr std::string_view kDefaultRecipe = "balanced";
 struct StageInfo {
   std::string_view name, about;
   Kind kind;
+  Traits traits;
   std::vector<ParamInfo> params;
 };
 // All stages a recipe may name, by kind.
 LEEWAY_EXPORT std::vector<StageInfo> all_stages();
+// The type of the library's stage of that name; null if there is none.
+LEEWAY_EXPORT const std::type_info* library_stage(std::string_view name);
 
 }  // namespace leeway

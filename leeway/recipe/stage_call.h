@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stage call: from a stage's name and parameters in a recipe to the stage itself.
+// Stage call: from the words of a recipe to stages, and from a recipe to its stages.
 #pragma once
 
 #include <algorithm>
@@ -30,23 +30,58 @@ S configured(std::string_view params) {
   for (const std::string_view assignment : split(params, ',')) {
     const size_t equals = assignment.find('=');
     if (equals == std::string_view::npos)
-      fail_argument("stage '" + std::string(S::kName) + "': expected key=number, not '" +
+      fail_argument("stage '" + std::string(S::kName) + "': expected key=value, not '" +
                     std::string(assignment) + "'");
     set_param(stage.params, S::kName, assignment.substr(0, equals), assignment.substr(equals + 1));
   }
-  if constexpr (requires { stage.params.check(); }) stage.params.check();
+  check_params(stage.params, S::kName);
   return stage;
 }
 
-// Calls f(stage) with the configured stage of that name, if the list has one.
+// Calls f(type) for the type of that name, if the list has one; says whether it has.
 template <class... S, class F>
-bool with_stage(List<S...>, const StageCall& call, F&& f) {
-  return ((S::kName == call.name ? (f(configured<S>(call.params)), true) : false) || ...);
+bool with_type(List<S...>, std::string_view name, F&& f) {
+  return ((S::kName == name ? (f(std::type_identity<S>()), true) : false) || ...);
+}
+// Calls f(stage) with the stage that is called, if its type is in the list; says whether it is.
+template <class... S, class F>
+bool with_stage(List<S...> list, const StageCall& call, F&& f) {
+  return with_type(list, call.name, [&]<class Type>(std::type_identity<Type>) {
+    f(*static_cast<const Type*>(call.stage.get()));
+  });
 }
 
 inline const StageCall* find_stage(const Recipe& recipe, Kind kind) {
   const auto found = std::ranges::find(recipe.stages, kind, &StageCall::kind);
   return found == recipe.stages.end() ? nullptr : &*found;
+}
+
+inline Order order_of(const Recipe& recipe) {
+  return predicts_first(recipe) ? Order::predict_first : Order::quantize_first;
+}
+
+// Calls f(predictor, quantizer) with those of a recipe; NoPredictor and Exact stand for those that
+// it does not name.
+template <class F>
+void with_join(const Recipe& recipe, F&& f) {
+  const StageCall* predictor = find_stage(recipe, Kind::predictor);
+  const StageCall* quantizer = find_stage(recipe, Kind::quantizer);
+  const auto with_quantizer = [&](const auto& q) {
+    if (predictor)
+      with_stage(Predictors{}, *predictor, [&](const auto& p) { f(p, q); });
+    else
+      f(NoPredictor(), q);
+  };
+  if (quantizer)
+    with_stage(Quantizers{}, *quantizer, with_quantizer);
+  else
+    with_quantizer(Exact());
+}
+
+// Says which rule a recipe breaks.
+[[noreturn]] inline void fail_rule(const Recipe& recipe, Rule rule) {
+  fail_argument("the recipe '" + to_string(recipe) +
+                "' is not possible: " + std::string(text_of(rule)));
 }
 
 // Defined in make_codec.h, compiled in codec_*.cc.

@@ -103,6 +103,7 @@ struct NoPredictor {
   static constexpr std::string_view kName = "none";
   static constexpr std::string_view kAbout = "no prediction";
   static constexpr Kind kKind = Kind::predictor;
+  static constexpr Traits kTraits{};
   NoParams params;
   void forward(auto, Writer&) const {}
   void backward(auto, Reader&) const {}
@@ -125,14 +126,14 @@ class Dual final : public Transform<T> {
                  const Specials<T>& special, CodeSink<Code<T>>& sink, Patches<T>& exact,
                  Writer& side) const override {
     std::optional<CausalSink<Code<T>>> causal;
-    if (kCausal && sink.wants_contexts()) causal.emplace(sink, source.shape);
+    if (P::kTraits.causal_codes && sink.wants_contexts()) causal.emplace(sink, source.shape);
     return *send_all<Code<T>>(source, values, bound.most, special, causal ? *causal : sink, &exact,
                               side);
   }
   bool backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
                 const Patches<T>& exact, Reader& side, const Wanted&) const override {
     std::optional<CausalSource<Code<T>>> causal;
-    if (kCausal && source.wants_contexts()) causal.emplace(source, shape);
+    if (P::kTraits.causal_codes && source.wants_contexts()) causal.emplace(source, shape);
     take_all<Code<T>>(shape, values, bound, causal ? *causal : source, &exact, side);
     return true;
   }
@@ -156,7 +157,6 @@ class Dual final : public Transform<T> {
   }
 
  private:
-  static constexpr bool kCausal = requires { P::kCausal; };
   // Codes go straight to the encoder.
   static constexpr bool kAsTheyAre = std::is_same_v<P, NoPredictor>;
   static constexpr bool kNarrow =
@@ -400,7 +400,7 @@ class Feedback final : public Transform<T> {
     whole.finish();
     return visit.is_complete;
   }
-  u64 chunk_values() const override { return preferred_chunk<P>(0); }
+  u64 chunk_values() const override { return P::kTraits.chunk_values; }
   bool predicts_first() const override { return true; }
   bool is_by_value() const override { return is_by_value_; }
 

@@ -167,7 +167,8 @@ struct Quantize : Visitor<T, Q> {
     done += count;
     return part;
   }
-  void join(const Quantize& part) {
+  void join(Quantize& part) {
+    part.flush();
     max_error = std::max(max_error, part.max_error);
     exact.append(part.exact);
   }
@@ -309,11 +310,11 @@ struct Recover : Visitor<T, Q> {
     patches.apply({all_exact.data(), size});
     exact = std::span<const T>(all_exact);
   }
-  Recover(const Recover& whole, CodeSource<Code<T>>& s)
+  Recover(const Recover& whole, CodeSource<Code<T>>& s, size_t count)
       : Visitor<T, Q>(whole.quantizer, whole.bound, whole.first, whole.given_marks,
                       whole.class_bounds),
         source(s),
-        remaining(0),
+        remaining(count),
         exact(whole.exact),
         wanted(whole.wanted) {
     done = whole.done;
@@ -324,11 +325,12 @@ struct Recover : Visitor<T, Q> {
   std::unique_ptr<Recover> fork(size_t count) {
     CodeSource<Code<T>>* const own = source.segment(count);
     if (!own) return {};
-    auto part = std::make_unique<Recover>(*this, *own);
+    auto part = std::make_unique<Recover>(*this, *own, count);
     done += count;
+    remaining -= count;
     return part;
   }
-  void join(const Recover&) {}
+  void join(Recover&) {}
   bool wants(const Box& box) {
     const bool wanted_too = !wanted.box || overlap(box, *wanted.box);
     is_complete = is_complete && wanted_too;
@@ -355,16 +357,22 @@ struct Recover : Visitor<T, Q> {
       if (this->any_marks(count)) return false;
       if (ahead.size() - next < count) look_ahead(count);
       const Code<T>* found = ahead.data() + next;
+      std::vector<T> borders;  // as they were
       if (rows.has_border) {
+        for (size_t r = 0; r < rows.rows; ++r)
+          if (found[r * length] != kExactCode<Code<T>>) return false;
         wave_codes.resize(rows.size());
         for (size_t r = 0; r < rows.rows; ++r) {
-          if (found[r * length] != kExactCode<Code<T>>) return false;
+          borders.push_back(rows.border(r));
           rows.border(r) = exact.empty() ? T() : exact[done + r * length];
           std::copy_n(found + r * length + 1, rows.length, wave_codes.data() + r * rows.length);
         }
         found = wave_codes.data();
       }
-      if (!recover_wave(grid, rows, found)) return false;
+      if (!recover_wave(grid, rows, found)) {
+        for (size_t r = 0; r < borders.size(); ++r) rows.border(r) = borders[r];
+        return false;
+      }
       next += count;
       done += count;
       return true;
@@ -434,7 +442,7 @@ struct Estimate : Visitor<T, Q> {
       : Visitor<T, Q>(q, e, nullptr, marks, class_bounds, fills) {}
   bool decodes() const { return false; }
   std::unique_ptr<Estimate> fork(size_t) { return {}; }
-  void join(const Estimate&) {}
+  void join(Estimate&) {}
   void run(T* values, const Predicted<T>* predicted, size_t count, const u8* contexts,
            const u8* marks, u8* sizes) {
     if (trial.unchanged) std::copy_n(values, count, originals.data());

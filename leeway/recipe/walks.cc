@@ -7,7 +7,8 @@ template <class I>
 std::unique_ptr<Transform<I>> make_walk(const StageCall& predictor) {
   std::unique_ptr<Transform<I>> walk;
   with_stage(Predictors{}, predictor, [&]<class P>(const P& p) {
-    if constexpr (FeedbackPredictor<P, I> && !requires { P::kFloatingOnly; })
+    if constexpr (broken_by<I, P, Linear>(Order::quantize_first) == Rule::none &&
+                  !IntegerPredictor<P>)
       walk = std::make_unique<Feedback<I, P, Linear>>(p, Linear());
   });
   return walk;

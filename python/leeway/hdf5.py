@@ -7,25 +7,37 @@ Importing this module makes the filter known to h5py, and to programs and librar
     import h5py, leeway.hdf5
     with h5py.File("out.h5", "w") as file:
         file.create_dataset("t", data=t, chunks=True, **leeway.hdf5.filter(abs=0.01))
+    with h5py.File("out.h5") as file:
+        t = leeway.hdf5.read(file["t"])        # on all cores, which HDF5 itself does not do
 """
 from __future__ import annotations
 
 import os
 import pathlib
-import struct
 from typing import Any, Iterable
 
 import h5py
 import numpy as np
 
 import leeway
+from leeway import _arrays, _native
 
-FILTER_ID = 47310
-MAX_WORDS = 20
-# Bytes of the types that the filter knows, by the number that it stores: f32 f64 f16 bf16, i8 to i64, u8 to u64.
-_WIDTHS = dict(enumerate((4, 8, 2, 2, 1, 2, 4, 8, 1, 2, 4, 8), start=1))
-CHECKSUM_BYTES = 4  #: that fletcher32 puts after a chunk
+try:
+    FILTER_ID: int = _native.HDF5_FILTER_ID
+except AttributeError:
+    raise ImportError("leeway was built without its HDF5 filter") from None
+
+from leeway._hdf5_chunks import CHECKSUM_BYTES, all_chunks, pipeline_of, read, write
+
+__all__ = ["FILTER_ID", "Filter", "annotate", "check", "describe", "filter", "filter_for", "parameters", "read", "write"]
+
 PLUGIN_FOLDER = pathlib.Path(__file__).with_name("plugins")
+#: What a dataset says to readers that do not know the filter.
+READER: str = _native.HDF5_READER
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "PLUGIN_FOLDER", "READER"])
 
 
 def _register() -> None:
@@ -46,31 +58,21 @@ _register()
 
 
 def parameters(
-    *, abs: float | None = None, rel: float | None = None, range: float | None = None, lossless: bool = False,
-    recipe: str = "balanced", fill: float | Iterable[float] = (),
+    *, abs: float | None = None, rel: float | None = None, psnr: float | None = None, l2: float | None = None,
+    pointwise: float | None = None, lossless: bool = False, range: float | None = None, values: float | None = None,
+    recipe: str = "balanced", fill: float | Iterable[float] | None = (), region_bounds: Any = (),
 ) -> tuple[int, ...]:
-    """The numbers (cd_values) that the filter takes."""
-    if sum((abs is not None, rel is not None, lossless)) != 1:
-        raise ValueError("give one bound: abs=, rel= with range=, or lossless=True")
-    if rel is not None:
-        if range is None:
-            raise ValueError("the filter sees one chunk at a time and cannot know the range of all values: give range= "
-                             "(maximum - minimum), or abs=")
-        abs = float(rel) * float(range)
-    if abs is not None and not (np.isfinite(abs) and abs > 0):
-        raise ValueError(f"a bound must be a positive number, not {abs}")
-    fills = leeway._numbers(fill)
-    for value in fills:
-        if float(value) != value and value == value:
-            raise ValueError(f"the filter takes fill values as doubles, and {value} is none; give it as the fillvalue of the dataset")
-    if recipe == "balanced" and not fills:
-        return (3,) if lossless else (1, *struct.unpack("<2I", struct.pack("<d", abs)))
-    text = "lossless" if lossless else f"abs={float(abs)!r}"
-    text += f" recipe={recipe}" * (recipe != "balanced") + "".join(f" fill={float(value)!r}" for value in fills)
-    words = text.encode().ljust((len(text) + 3) // 4 * 4, b"\0")
-    if len(words) > 4 * MAX_WORDS:
-        raise ValueError(f"'{text}' is too long for the parameters of an HDF5 filter ({4 * MAX_WORDS} characters)")
-    return struct.unpack(f"<{len(words) // 4}I", words)
+    """The numbers (cd_values) that the filter takes; filter() explains the arguments."""
+    if region_bounds:
+        raise ValueError("the filter does not know which chunk it is given, so that it cannot keep bounds of regions: create the "
+                         "dataset without them, and give them to leeway.hdf5.write(dataset, values, region_bounds=...)")
+    given = dict(abs=abs, rel=rel, psnr=psnr, l2=l2, pointwise=pointwise, range=range, values=values)
+    said = ["lossless"] * bool(lossless)
+    said += [f"{name}={_arrays.number(f'{name}=', value)!r}" for name, value in given.items() if value is not None]
+    if not said:
+        raise ValueError("a bound is needed: abs=, rel= or psnr= with range=, l2= with values=, pointwise= or lossless=True")
+    said += [f"recipe={recipe}"] + [f"fill={value!r}" for value in _arrays.numbers(fill)]
+    return tuple(_native.HDF5Filter(" ".join(said)).words)
 
 
 class Filter(h5py.filters.FilterRefBase):
@@ -85,69 +87,78 @@ class Filter(h5py.filters.FilterRefBase):
         return f"Filter(filter_id={self.filter_id}, filter_options={self.filter_options})"
 
 
-def filter(**bound: Any) -> Filter:
-    """filter(abs=0.01), filter(rel=1e-3, range=80.0), filter(lossless=True); with recipe= and fill= as compress() takes them.
+def filter(
+    *, abs: float | None = None, rel: float | None = None, psnr: float | None = None, l2: float | None = None,
+    pointwise: float | None = None, lossless: bool = False, range: float | None = None, values: float | None = None,
+    recipe: str = "balanced", fill: float | Iterable[float] | None = (), region_bounds: Any = (),
+) -> Filter:
+    """filter(abs=0.01), filter(rel=1e-3, range=80.0), filter(psnr=60, range=80.0), filter(lossless=True); with recipe= and fill= as
+    compress() takes them. Several bounds together must all hold; pointwise= stands alone.
 
-    `rel` needs the range of all values: a filter sees only one chunk at a time. filter_for() takes it from the values."""
-    return Filter(**bound)
+    A filter sees only one chunk at a time: `rel` and `psnr` need `range`, the maximum - minimum of all values, and `l2` needs
+    `values`, their number. filter_for() takes both from the values. `psnr` and `l2` hold for the whole dataset, since the squared
+    errors of every chunk are at most what they allow for each of its values that is neither 0 nor special."""
+    return Filter(abs=abs, rel=rel, psnr=psnr, l2=l2, pointwise=pointwise, lossless=lossless, range=range, values=values,
+                  recipe=recipe, fill=fill, region_bounds=region_bounds)
 
 
-def filter_for(array: Any, *, rel: float, fill: float | Iterable[float] = (), **options: Any) -> Filter:
-    """filter() with a bound relative to the range of the values of `array`, as leeway.compress() takes it: without NaN,
-    infinities and fill values, given, found, or under a mask. These are told to the filter, too."""
-    found = leeway._value_range(array, fill)
+def filter_for(array: Any, *, rel: float | None = None, psnr: float | None = None, l2: float | None = None,
+               fill: float | Iterable[float] | None = (), **options: Any) -> Filter:
+    """filter() with bounds that refer to all values, which are those of `array`. Their range is taken as leeway.compress() takes it:
+    without NaN, infinities and fill values, given, found, or under a mask. These are told to the filter, too."""
+    if rel is None and psnr is None and l2 is None:
+        raise ValueError("a bound that refers to all values is needed: rel=, psnr= or l2=; for others there is filter()")
+    if rel is None and psnr is None:
+        return filter(l2=l2, values=np.size(array), fill=_arrays.fill_values(array, fill), **options)
+    found = _arrays.value_range(array, fill)
     if found is None or not found.size > 0:
-        return filter(lossless=True, fill=fill, **options)
-    return filter(abs=leeway._native.relative_bound(rel, found.size), fill=found.fills, **options)
+        return filter(lossless=True, recipe=options.get("recipe", "balanced"), fill=fill)
+    return filter(rel=rel, psnr=psnr, l2=l2, range=found.size, values=np.size(array), fill=found.fills, **options)
 
 
 def check(dataset: h5py.Dataset) -> None:
     """Raises ValueError if what is stored with a dataset of this filter does not fit its chunks. HDF5 believes what a
     filter returns and would read on after its end: to be called for files of strangers, before their values are read."""
-    properties = dataset.id.get_create_plist()
-    filters = [properties.get_filter(i) for i in range(properties.get_nfilters())]
-    ids = [filter_id for filter_id, *_ in filters]
-    if FILTER_ID not in ids:
+    pipeline = pipeline_of(dataset)
+    if pipeline is None:
         return
-    at = ids.index(FILTER_ID)
-    words = filters[at][2]
-    chunk = list(dataset.chunks)
-    while len(chunk) > 8:
-        chunk[:2] = [chunk[0] * chunk[1]]  # as the filter joins axes
-    width = dataset.id.get_type().get_size()
-    here = 3 if words[:1] and words[0] & 0xFF == 1 else 1  # after mode and bound
-    kind = words[here] if len(words) > here and words[0] >> 8 else 0
-    fits = (list(words[here + 1:here + 1 + (kind >> 8 & 0xFF)]) == chunk and _WIDTHS.get(kind & 0xFF) == width
-            and all(filter_id == h5py.h5z.FILTER_SHUFFLE for filter_id in ids[:at]))
-    if not fits:
-        raise ValueError(f"the filter of '{dataset.name}' was set up for chunks of another type or shape: the file is "
-                         "damaged, or it was made to do harm")
-    every = (1 << len(ids)) - 1
-    size = int(np.prod(chunk, dtype=object)) * width
-    for info in _chunks(dataset):
-        if info.filter_mask & every == every and info.size != size:
+    every = (1 << len(pipeline.ids)) - 1
+    for info in all_chunks(dataset):
+        if info.filter_mask & every == every and info.size != pipeline.chunk_bytes:
             raise ValueError(f"a chunk of '{dataset.name}' does not have the size of a chunk")
 
 
-def _chunks(dataset: h5py.Dataset) -> list[Any]:
-    """Where the chunks of a dataset are, how large, and which filters were left out."""
-    return [dataset.id.get_chunk_info(i) for i in range(dataset.id.get_num_chunks())]
-
-
 def describe(dataset: h5py.Dataset) -> dict[str, Any] | None:
-    """What is said by the chunks of a dataset that this filter has written: bound, largest error reached, ratio; None for
-    other datasets."""
-    if str(FILTER_ID) not in dataset._filters:
+    """What is said by the chunks of a dataset that this filter has written: chunks, bound (as the filter was given it), abs_bound (in
+    force), max_error (reached), special_values, recipe, stream_bytes, input_bytes. None for other datasets."""
+    pipeline = pipeline_of(dataset)
+    if pipeline is None:
         return None
     check(dataset)
     infos = []
-    for where in _chunks(dataset):
+    for where in all_chunks(dataset):
         mask, stream = dataset.id.read_direct_chunk(where.chunk_offset)
-        stream = stream[:len(stream) - CHECKSUM_BYTES * ("fletcher32" in dataset._filters)]
         if mask == 0:
-            infos.append(leeway.inspect(stream))
+            infos.append(leeway.inspect(stream[:len(stream) - CHECKSUM_BYTES * pipeline.has_checksum]))
     if not infos:
-        return {"chunks": 0}
-    return {"chunks": len(infos), "abs_bound": infos[0].abs_bound, "recipe": infos[0].recipe,
-            "max_error": max(info.max_error for info in infos), "special_values": sum(info.special_values for info in infos),
+        return {"chunks": 0, "bound": pipeline.filter.limits}
+    return {"chunks": len(infos), "bound": pipeline.filter.limits, "abs_bound": max(info.abs_bound for info in infos),
+            "recipe": infos[0].recipe, "max_error": max(info.max_error for info in infos),
+            "special_values": sum(info.special_values for info in infos),
             "stream_bytes": sum(info.stream_bytes for info in infos), "input_bytes": sum(info.input_bytes for info in infos)}
+
+
+def annotate(dataset: h5py.Dataset) -> None:
+    """Gives a dataset of this filter attributes that say what was done to its values (lossy_compression, lossy_compression_bound,
+    lossy_compression_maximum_error, lossy_compression_version), and how to read it (lossy_compression_reader). To be called when all
+    values are written."""
+    said = describe(dataset)
+    if said is None:
+        raise ValueError(f"'{dataset.name}' does not have the filter of leeway")
+    lossless = "lossless" in said["bound"]
+    limits = [f"{'rms' if kind == 'l2' else kind}={value!r}" for kind, value in said["bound"].items()]
+    dataset.attrs.update(
+        lossy_compression="leeway: lossless compression" if lossless else "leeway: error-bounded compression",
+        lossy_compression_bound="lossless" if lossless else ",".join(limits),
+        lossy_compression_maximum_error=float(said.get("max_error", 0)),
+        lossy_compression_version=leeway.__version__, lossy_compression_reader=READER)

@@ -7,35 +7,43 @@ leeway.hdf5 does.
     ds.to_netcdf("out.nc", engine="h5netcdf", encoding=encoding)
 
     encoding = leeway.xarray.encoding(ds, rel=1e-4, to="zarr")        # every floating-point variable that holds data
+    encoding = leeway.xarray.encoding(ds, bounds="bounds.toml", to="zarr")    # or as a file says
     encoding.describe(ds).to_zarr("out.zarr", zarr_format=3, encoding=encoding)    # with attributes that say so
 """
 from __future__ import annotations
 
 import contextlib
 import fnmatch
+import os
 import warnings
 from typing import Any, Iterable, Iterator, Mapping, Union
 
 import numpy as np
-from xarray import Variable
+from xarray import Dataset, Variable
 from xarray.conventions import CF_RELATED_DATA, decode_cf_variable, encode_cf_variable
 
 import leeway
-from leeway import _cf
+from leeway import _arrays, _bounds_file, _cf, _native
 
 with contextlib.suppress(ImportError):  # Zarr needs no h5py
     import leeway.hdf5
+
+__all__ = ["Encoding", "encoding"]
 
 Bounds = Union[float, Mapping[str, float], None]
 
 #: What a variable was read with, and is to be written with again.
 KEPT = ("_FillValue", "missing_value", "dtype", "scale_factor", "add_offset", "units", "calendar", "_Unsigned", *CF_RELATED_DATA)
-KEPT_BY_ZARR = ("chunks", "shards")
+KEPT_BY_NETCDF = ("fletcher32",)
+KEPT_BY_ZARR = ("chunks", "shards", "write_empty_chunks", "chunk_key_encoding")
+KEPT_BY_ZARR_3 = (*KEPT_BY_ZARR, "fill_value")
 
 #: One chunk of a netCDF variable holds at most so many values, if nothing else is said.
 CHUNK_VALUES = 1 << 20
 #: Chunks smaller than this cost too much; they are made anew.
 SMALLEST_CHUNK = 1 << 14
+#: What a variable in a Zarr store says to readers that do not know the codec; _native.HDF5_READER is the same for netCDF.
+ZARR_READER = "Zarr codec leeway: pip install leeway"
 
 
 class Encoding(dict):
@@ -46,13 +54,9 @@ class Encoding(dict):
         self.left_alone: dict[str, str] = {}  #: floating-point variables that hold no data, and why
 
     def describe(self, ds: Any) -> Any:
-        """The dataset with attributes of the variables that say what is done to them: lossy_compression,
-        lossy_compression_bound ("abs=0.01"), lossy_compression_version. `ds` itself stays as it is."""
+        """The dataset with attributes of the variables that say what is done to them, lossy_compression, lossy_compression_bound
+        ("abs=0.01") and lossy_compression_version, and how to read them, lossy_compression_reader. `ds` itself stays as it is."""
         return ds.assign({name: ds[name].assign_attrs(said) for name, said in self.attributes.items()})
-
-
-def _bound_for(name: str, given: Bounds) -> float | None:
-    return given.get(name) if isinstance(given, Mapping) else given
 
 
 def _blocks(variable: Any) -> Iterator[np.ndarray]:
@@ -67,10 +71,10 @@ def _blocks(variable: Any) -> Iterator[np.ndarray]:
 def _extremes(variable: Any, fills: list[float]) -> np.ndarray:
     """A few values that have the same range as all of them; found side by side where dask holds them."""
     if not variable.chunks:
-        return leeway._extremes(np.asarray(variable.values), fills)
+        return _arrays.extremes(np.asarray(variable.values), fills)
     import dask
 
-    find = dask.delayed(lambda block: leeway._extremes(np.asarray(block), fills), pure=True)
+    find = dask.delayed(lambda block: _arrays.extremes(np.asarray(block), fills), pure=True)
     return np.concatenate(dask.compute(*map(find, variable.data.to_delayed().ravel())))
 
 
@@ -78,7 +82,7 @@ def _leaves_nothing(variable: Any, fills: list[float], bound: float) -> bool:
     """Whether the values lie so close together that the bound leaves nothing of them. The first block tells, mostly."""
     low, high = np.inf, -np.inf
     for block in _blocks(variable):
-        found = leeway._value_range(block, fills)
+        found = _arrays.value_range(block, fills)
         if found:
             low, high = min(low, found.min), max(high, found.max)
         if high - low > bound:
@@ -95,28 +99,45 @@ def _chunks_of(variable: Any) -> tuple[int, ...]:
             return chunks
     if variable.chunks:
         return tuple(axis[0] for axis in variable.chunks)
-    extents = list(variable.shape)
-    while np.prod(extents, dtype=float) > CHUNK_VALUES:
-        longest = int(np.argmax(extents))
-        extents[longest] = (extents[longest] + 1) // 2
-    return tuple(extents)
+    return _native.chunk_of_maps(list(variable.shape), CHUNK_VALUES)
 
 
-def _excluded(ds: Any, patterns: list[str]) -> dict[str, str]:
-    unknown = [name for name in patterns if name not in ds.variables and not any(c in name for c in "*?[")]
+def _excluded(ds: Any, patterns: list[str], common: list[str]) -> dict[str, str]:
+    """Those of a bounds file, `common`, need not be there."""
+    unknown = [name for name in patterns if name not in ds.variables and not _bounds_file.is_pattern(name)]
     if unknown:
         raise KeyError(f"the dataset has no variable {', '.join(map(repr, unknown))}")
-    return {name: "it is excluded" for name in ds.variables if any(fnmatch.fnmatchcase(str(name), pattern) for pattern in patterns)}
+    return {name: "it is excluded" for name in ds.variables
+            if any(fnmatch.fnmatchcase(str(name), pattern) for pattern in [*patterns, *common])}
 
 
-def _chosen(ds: Any, left_alone: Mapping[str, str], *bounds: Any) -> list[str]:
-    named = {name for given in bounds if isinstance(given, Mapping) for name in given}
-    unknown = named - set(ds.variables)
-    if unknown:
-        raise KeyError(f"the dataset has no variable {', '.join(map(repr, sorted(unknown)))}")
-    everywhere = any(given is not None and given is not False and not isinstance(given, Mapping) for given in bounds)
-    return [name for name in ds.variables
-            if name in named or (everywhere and name not in left_alone and ds[name].dtype.kind == "f" and ds[name].ndim > 0)]
+class _Wishes:
+    """What is asked of every variable."""
+
+    def __init__(self, ds: Any, given: Mapping[str, Bounds], lossless: bool | Iterable[str],
+                 in_file: _bounds_file.Bounds, left_alone: Mapping[str, str]) -> None:
+        self.ds, self.left_alone, self.file = ds, left_alone, in_file
+        exact = {"lossless": True} if lossless is True else {}
+        self.general = exact or {kind: value for kind, value in given.items() if value is not None and not isinstance(value, Mapping)}
+        self.general = self.general or in_file.general
+        self.named = {kind: value for kind, value in given.items() if isinstance(value, Mapping)}
+        self.named["lossless"] = {} if exact else dict.fromkeys(lossless or (), True)
+        unknown = {name for mapping in self.named.values() for name in mapping} - set(ds.variables)
+        if unknown:
+            raise KeyError(f"the dataset has no variable {', '.join(map(repr, sorted(unknown)))}")
+
+    def of(self, name: str) -> _bounds_file.OwnBound | None:
+        """None: the variable stays as it is."""
+        variable = self.ds[name]
+        holds_data = name not in self.left_alone and variable.ndim > 0
+        named = {kind: mapping[name] for kind, mapping in self.named.items() if name in mapping}
+        own = self.file.of(str(name), holds_data)
+        limits = named or (own.limits if own else {})
+        if not own and holds_data and variable.dtype.kind == "f":
+            limits = self.general | named
+        if limits.get("lossless") or limits.get("abs") == 0:
+            limits = {"lossless": True}
+        return _bounds_file.OwnBound(limits, own.recipe if own else None) if limits else None
 
 
 def _fills(stored: Any, *keys: str) -> list[float]:
@@ -143,35 +164,96 @@ def _cost_of_packing(name: str, variable: Any, stored: Any) -> tuple[float, floa
 class _Asked:
     """What is asked of a variable, and what that means for the numbers that are stored."""
 
-    def __init__(self, name: str, variable: Any, kept: Mapping[str, Any], limit: float | None, part: float | None) -> None:
+    def __init__(self, name: str, variable: Any, kept: Mapping[str, Any], limits: Mapping[str, float]) -> None:
         # As xarray will write it.
         stored = encode_cf_variable(Variable(variable.dims, variable.variable.data, variable.attrs, dict(kept)), name=name)
+        self.name, self.limits, self.values = name, limits, variable.size
         self.unit = np.abs(float(stored.attrs.get("scale_factor", 1))) or 1.0
+        self.offset = float(stored.attrs.get("add_offset", 0))
         self.fills = _fills(stored, "_FillValue", "missing_value")
         self.own_fill = _fills(stored, "_FillValue")  #: an HDF5 dataset tells the filter itself
-        self.limit = limit  #: as the reader is to see it; None: no error at all
-        if part is not None:
-            found = leeway._value_range(_extremes(stored, self.fills), self.fills)
+        self.wraps = str(stored.attrs.get("_Unsigned", "false")).lower() == "true"  #: between large values and negative ones
+        if self.wraps and set(limits) - {"abs", "lossless"}:
+            raise ValueError(f"{name!r} holds unsigned numbers as signed ones (_Unsigned): give abs= or lossless=, no other bound")
+        self.range = 0.0
+        if "rel" in limits or "psnr" in limits:
+            found = _arrays.value_range(_extremes(stored, self.fills), self.fills)
             if found and found.size > 0:
-                self.limit = min(limit or np.inf, leeway._native.relative_bound(part, found.size) * self.unit)
-                self.fills = found.fills
-        if self.limit and str(stored.attrs.get("_Unsigned", "false")).lower() == "true":
-            raise ValueError(f"{name!r} holds unsigned numbers as signed ones (_Unsigned): only lossless=[{name!r}] keeps them")
-        self.options = self._options(name, *_cost_of_packing(name, variable.variable, stored))
-        if self.limit and _leaves_nothing(stored, self.fills, self.limit / self.unit):
+                self.range, self.fills = found.size, found.fills
+        #: As the reader is to see them; None: no such bound.
+        self.limit = self._smallest(limits.get("abs"), "rel" in limits and self.range
+                                    and _native.relative_bound(limits["rel"], self.range) * self.unit)
+        self.rms = self._smallest("psnr" in limits and self.range * self.unit * 10 ** (-limits.get("psnr", 0) / 20),
+                                  "l2" in limits and limits["l2"] / np.sqrt(self.values))
+        self.pointwise = limits.get("pointwise")
+        if self.pointwise and stored.dtype.kind != "f":
+            raise ValueError(f"{name!r} is stored as {stored.dtype}, and a pointwise bound is for floating-point numbers; give abs or rel")
+        self.options = self._options(*_cost_of_packing(name, variable.variable, stored))
+        if "abs" in self.options and _leaves_nothing(stored, self.fills, self.limit / self.unit):
             warnings.warn(f"{name!r}: the bound {self.limit:g} is larger than the range of its values, nothing will be left of "
                           "them; give it one of its own, or leave it out", stacklevel=4)
 
-    def _options(self, name: str, packing: float, rounding: float) -> dict[str, Any]:
-        if packing == 0 and (not self.limit or self.limit <= rounding):
+    @staticmethod
+    def _smallest(*limits: Any) -> float | None:
+        return min((float(limit) for limit in limits if limit), default=None)
+
+    @property
+    def is_lossless(self) -> bool:
+        return not (self.limit or self.rms or self.pointwise)
+
+    @property
+    def bound(self) -> str:
+        """As an attribute says it."""
+        said = [f"abs={self.limit!r}"] * bool(self.limit)
+        said += [f"{kind}={float(self.limits[kind])!r}" for kind in ("psnr", "l2", "pointwise") if kind in self.limits]
+        return "lossless" if self.is_lossless else ",".join(said)
+
+    def _options(self, packing: float, rounding: float) -> dict[str, Any]:
+        if packing == 0 and (self.is_lossless or (self.limit or np.inf) <= rounding):
             return {"lossless": True}
-        left = (self.limit or 0) - packing - rounding
-        if left <= 0:
-            raise ValueError(f"{name!r} is written as other numbers than it has (encoding: dtype, scale_factor, add_offset), which "
-                             f"alone costs {packing:.3g}: "
-                             + (f"the bound {self.limit:g} cannot be kept" if self.limit else "that is not lossless")
-                             + f". Take that out of ds[{name!r}].encoding, or give a larger bound")
-        return {"abs": left / self.unit}
+        if self.is_lossless:
+            raise self._too_costly(packing, "that is not lossless")
+        if self.pointwise:
+            if packing or self.offset:
+                raise self._too_costly(packing, "a pointwise bound refers to what is stored, and would mean nothing for its values")
+            return {"pointwise": self.pointwise - (4 * float(np.finfo("f4").eps) if rounding else 0)}
+        options: dict[str, Any] = {}
+        if self.limit:
+            options["abs"] = self._left(self.limit, packing + rounding)
+        if self.wraps:
+            return {"lossless": True}
+        if self.rms and packing == rounding == 0:
+            options |= {"psnr": self.limits["psnr"], "range": self.range} if "psnr" in self.limits else {}
+            options |= {"l2": self.limits["l2"], "values": self.values} if "l2" in self.limits else {}
+        elif self.rms:
+            options |= {"l2": self._left(self.rms, packing + rounding), "values": 1}
+        return options
+
+    def _left(self, limit: float, cost: float) -> float:
+        """Of a bound, for the numbers that are stored."""
+        if limit <= cost:
+            raise self._too_costly(cost, f"the bound {limit:g} cannot be kept")
+        return (limit - cost) / self.unit
+
+    def _too_costly(self, cost: float, what: str) -> ValueError:
+        return ValueError(f"{self.name!r} is written as other numbers than it has (encoding: dtype, scale_factor, add_offset), which "
+                          f"alone costs {cost:.3g}: {what}. Take that out of ds[{self.name!r}].encoding, or give a larger bound")
+
+
+def _regions_of(name: str, variable: Any, regions: Any, to: str, zarr_format: int) -> dict[str, Any]:
+    """What the codec of a Zarr array takes; all else cannot keep bounds of regions."""
+    if not regions:
+        return {}
+    if to == "netcdf":
+        raise ValueError(f"{name!r}: the HDF5 filter does not know which chunk it is given, so that it cannot keep bounds of regions; "
+                         "write the file without them, and the variable then with leeway.hdf5.write(dataset, values, region_bounds=...)")
+    if zarr_format == 2:
+        raise ValueError(f"{name!r}: a codec of Zarr 2 does not know which chunk it is given, so that it cannot keep bounds of regions; "
+                         "zarr_format=3 can, for variables of one chunk")
+    chunks = variable.encoding.get("chunks", variable.shape)
+    if tuple(chunks) != variable.shape:
+        raise ValueError(f"{name!r}: bounds of regions are for variables of one chunk; its encoding asks for chunks of {tuple(chunks)}")
+    return {"region_bounds": list(regions)}
 
 
 def encoding(
@@ -179,8 +261,13 @@ def encoding(
     *,
     abs: Bounds = None,
     rel: Bounds = None,
-    lossless: bool | list[str] = False,
-    recipe: str | Mapping[str, str] = "balanced",
+    psnr: Bounds = None,
+    l2: Bounds = None,
+    pointwise: Bounds = None,
+    lossless: bool | Iterable[str] = False,
+    bounds: str | os.PathLike | Mapping[str, Any] | None = None,
+    region_bounds: Mapping[str, Iterable[tuple[Any, float]]] | None = None,
+    recipe: str | Mapping[str, str] | None = None,
     exclude: str | Iterable[str] = (),
     to: str = "netcdf",
     zarr_format: int = 3,
@@ -188,52 +275,76 @@ def encoding(
     """The `encoding` for Dataset.to_netcdf (with engine="h5netcdf") and, with to="zarr", for Dataset.to_zarr.
 
     A bound is a number for all floating-point data variables, or a mapping from names to numbers; `lossless` is True or a
-    list of names. `rel` is relative to the range of a variable, which is computed here: without _FillValue, missing_value,
-    and what leeway.compress() would take for a fill value.
+    list of names. They mean what they mean in leeway.compress(), for each variable as a whole. The range that `rel` and `psnr` refer
+    to is computed here: without _FillValue, missing_value, and what leeway.compress() would take for a fill value.
+
+    bounds         a file in TOML (docs/CLIMATE.md), or a mapping like {"t": "abs:0.01", "tas*": {"rel": 1e-4}}. What it says of a
+                   variable counts instead of a bound for all; a variable that the dataset lacks is passed over
+    region_bounds  for each name, pairs of a region and a smaller bound there; only for variables of one chunk in a Zarr 3 store
+    recipe         one for all, "balanced" if not given, or a mapping from names
+    exclude        names or patterns ("p*") of variables that stay as they are
 
     Variables that describe others (coordinates, cell bounds, meshes, flags, as CF and UGRID mark them) are left alone unless
-    they are named; so is what `exclude` names, where "p*" stands for several. The result's `left_alone` says which and why.
+    they are named. The result's `left_alone` says which and why.
 
-    Fill value, packing, time units and chunks that a variable was read with are kept. Bounds hold for what a reader sees:
-    what packing costs is taken off, and ValueError raised if nothing is left. A bound larger than the range of a variable
-    is a warning.
+    Fill value, packing, time units and chunks that a variable was read with are kept. A netCDF variable without chunks gets such
+    that hold whole maps: the last axes stay whole as long as a chunk has no more than 2^20 values, and the one before is cut.
+
+    Bounds hold for what a reader sees: what packing costs is taken off, and ValueError raised if nothing is left. A bound larger
+    than the range of a variable is a warning.
 
     `ds` stays as it is. `encoding.describe(ds)` is the dataset with attributes that say what is done.
     """
     if to not in ("netcdf", "zarr"):
         raise ValueError(f"to='netcdf' or to='zarr', not {to!r}")
-    if not hasattr(ds, "data_vars") or not hasattr(ds, "assign"):
-        raise TypeError(f"a Dataset is needed, not {type(ds).__name__}; array.to_dataset(name='t') makes one of an array")
-    left_alone = _cf.descriptions(ds) | _excluded(ds, [exclude] if isinstance(exclude, str) else list(exclude))
-    exact = dict.fromkeys(lossless, True) if isinstance(lossless, (list, tuple)) else lossless
-    names = _chosen(ds, left_alone, abs, rel, exact)
-    if not names:
-        raise ValueError("no variable is chosen: give abs=, rel= or lossless=, for floating-point variables or by name")
+    _check_dataset(ds)
+    in_file = _bounds_file.read(bounds)
+    left_alone = _cf.descriptions(ds) | _excluded(ds, [exclude] if isinstance(exclude, str) else list(exclude), in_file.excluded)
+    wishes = _Wishes(ds, dict(abs=abs, rel=rel, psnr=psnr, l2=l2, pointwise=pointwise), lossless, in_file, left_alone)
+    wanted = {name: wish for name in ds.variables if (wish := wishes.of(name)) is not None}
+    if not wanted:
+        raise ValueError("no variable is chosen: give abs=, rel=, psnr=, l2=, pointwise=, lossless= or bounds=, for floating-point "
+                         "variables or by name")
+    kept_by_target = KEPT_BY_NETCDF if to == "netcdf" else KEPT_BY_ZARR if zarr_format == 2 else KEPT_BY_ZARR_3
     result = Encoding()
     result.left_alone = {name: reason for name, reason in left_alone.items()
-                         if name in ds.data_vars and name not in names and ds[name].dtype.kind == "f"}
-    for name in names:
+                         if name in ds.data_vars and name not in wanted and ds[name].dtype.kind == "f"}
+    for name, wish in wanted.items():
         variable = ds[name]
-        keys = KEPT + KEPT_BY_ZARR * (to == "zarr")
-        kept = {key: variable.encoding[key] for key in keys if variable.encoding.get(key) is not None}
-        asked = _Asked(name, variable, {key: kept[key] for key in kept if key not in KEPT_BY_ZARR},
-                       _bound_for(name, abs), _bound_for(name, rel))
-        options = asked.options | {"recipe": recipe.get(name, "balanced") if isinstance(recipe, Mapping) else recipe}
-        if to == "netcdf":
-            from leeway.hdf5 import filter
-
-            fills = [value for value in asked.fills if value not in asked.own_fill]
-            result[name] = kept | {"chunksizes": _chunks_of(variable), **filter(**options, fill=fills)}
-        elif zarr_format == 2:
-            from leeway.numcodecs import Leeway
-
-            result[name] = kept | {"compressors": Leeway(**options, fill=asked.fills or None)}
-        else:
-            from leeway.zarr import LeewayCodec
-
-            result[name] = kept | {"serializer": LeewayCodec(**options, fill=asked.fills or None), "compressors": None}
+        of_values = {key: variable.encoding[key] for key in KEPT if key in variable.encoding}  # None says something, too
+        kept = of_values | {key: variable.encoding[key] for key in kept_by_target if key in variable.encoding}
+        asked = _Asked(name, variable, of_values, wish.limits)
+        own_recipe = recipe.get(name) if isinstance(recipe, Mapping) else recipe
+        options = asked.options | {"recipe": own_recipe or wish.recipe or in_file.recipe or "balanced"}
+        options |= _regions_of(name, variable, (region_bounds or {}).get(name), to, zarr_format)
+        result[name] = kept | _coding(variable, asked, options, to, zarr_format)
         result.attributes[name] = dict(
-            lossy_compression="leeway: error-bounded compression" if asked.limit else "leeway: lossless compression",
-            lossy_compression_bound=f"abs={float(asked.limit)!r}" if asked.limit else "lossless",
-            lossy_compression_version=leeway.__version__)
+            lossy_compression="leeway: lossless compression" if asked.is_lossless else "leeway: error-bounded compression",
+            lossy_compression_bound=asked.bound, lossy_compression_version=leeway.__version__,
+            lossy_compression_reader=_native.HDF5_READER if to == "netcdf" else ZARR_READER)
     return result
+
+
+def _check_dataset(ds: Any) -> None:
+    if isinstance(ds, Dataset):
+        return
+    hint = {"DataArray": "array.to_dataset(name='t') makes one of an array",
+            "DataTree": "tree['/group'].to_dataset() is that of a group"}.get(type(ds).__name__, "xarray.open_dataset() gives one")
+    raise TypeError(f"a Dataset is needed, not {type(ds).__name__}; {hint}")
+
+
+def _coding(variable: Any, asked: _Asked, options: dict[str, Any], to: str, zarr_format: int) -> dict[str, Any]:
+    """What to_netcdf or to_zarr takes for one variable."""
+    if to == "netcdf":
+        from leeway.hdf5 import filter
+
+        fills = [value for value in asked.fills if value not in asked.own_fill]
+        return {"chunksizes": _chunks_of(variable), **filter(**options, fill=fills)}
+    if zarr_format == 2:
+        from leeway.numcodecs import Leeway
+
+        return {"compressors": Leeway(**options, fill=asked.fills or None)}
+    from leeway.zarr import LeewayCodec
+
+    whole = {"chunks": variable.shape} if "region_bounds" in options else {}
+    return {"serializer": LeewayCodec(**options, fill=asked.fills or None), "compressors": None, **whole}

@@ -12,14 +12,18 @@ from dataclasses import dataclass
 from typing import Any, Sequence
 
 import numpy as np
-from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
+from numcodecs import get_codec
+from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin, BytesBytesCodec
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.registry import register_codec
 
 import leeway
-from leeway import _native
+from leeway import _arrays, _native
+from leeway._codec import Options
+from leeway._selection import Selection
 
 NAME = "leeway"
+HDF5_NAME = "numcodecs.leeway"  #: as VirtualiZarr calls what numcodecs calls leeway
 
 #: Chunks of up to this many bytes, decoded, are always fetched as a whole: further requests would cost more than they save.
 WHOLE_BYTES = 4 << 20
@@ -30,57 +34,71 @@ GAP_BYTES = 64 << 10
 
 
 @dataclass(frozen=True)
-class LeewayCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
-    """LeewayCodec(abs=0.01), LeewayCodec(lossless=True), with recipe= and fill= as leeway.compress() takes them.
+class LeewayCodec(Options, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
+    """LeewayCodec(abs=0.01), LeewayCodec(psnr=60, range=80.0), LeewayCodec(lossless=True), with recipe= and fill= as
+    leeway.compress() takes them.
 
-    Give it as `serializer=`, and `compressors=None`: compressing again gains nothing and forbids partial reads. `rel` and
-    `psnr` are not offered: a codec sees one chunk at a time, and the range of a chunk is not that of the array. The array's
-    fill_value is kept exactly, beside those given as fill=."""
+    Give it as `serializer=`, and `compressors=None`: compressing again gains nothing and forbids partial reads.
+
+    Bounds are those of leeway.compress(): abs, rel, psnr, l2, pointwise, lossless; several together must all hold. A codec sees one
+    chunk at a time. So `rel` and `psnr` need `range`, the maximum - minimum of all values of the array, and `l2` needs `values`,
+    their number. They hold for the whole array then: the squared errors of a chunk are at most what `psnr` or `l2` allows for each
+    of its values that is neither 0 nor special (a chunk at the edge of an array is padded with such values).
+
+    `region_bounds` are for arrays of one chunk only: a codec does not know which chunk it is given.
+
+    The array's fill_value is kept exactly, beside those given as fill=. `big_endian` says nothing here, where the array knows its byte
+    order."""
+
+    region_bounds: Any = None
 
     is_fixed_size = False
 
-    abs: float | None = None
-    lossless: bool = False
-    recipe: str = "balanced"
-    fill: Sequence[float] | None = None
-
     def __post_init__(self) -> None:
-        if self.fill is not None:
-            object.__setattr__(self, "fill", tuple(leeway._numbers(self.fill)))
-        leeway.compress(np.zeros(1, "f4"), **self._options())  # complains at once, not at the first chunk
-
-    def _options(self) -> dict[str, Any]:
-        return dict(abs=self.abs, lossless=self.lossless, recipe=self.recipe, fill=self.fill or (), threads=1)
+        if self.region_bounds is not None:
+            object.__setattr__(self, "region_bounds", tuple(map(_plain_region, self.region_bounds)))
+        super().__post_init__()
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> LeewayCodec:
+        """The codec that an array's metadata describe."""
         return cls(**data.get("configuration", {}))
 
     def to_dict(self) -> dict[str, Any]:
-        configuration: dict[str, Any] = {"lossless": True} if self.abs is None else {"abs": self.abs}
-        if self.abs is not None and self.lossless:
-            configuration["lossless"] = True
-        if self.recipe != "balanced":
-            configuration["recipe"] = self.recipe
-        if self.fill is not None:
-            configuration["fill"] = list(self.fill)
-        return {"name": NAME, "configuration": configuration}
+        """What an array's metadata say of the codec."""
+        return {"name": NAME, "configuration": self.configuration()}
 
     def validate(self, *, shape: Any, dtype: Any, chunk_grid: Any) -> None:
+        """Refuses arrays of other types, and bounds of regions for arrays of several chunks."""
         native = dtype.to_native_dtype()
         if native.kind not in "fiu" or native.itemsize > 8:
             raise ValueError(f"leeway compresses integers and floating-point numbers of up to 64 bits, not {native}; "
                              "leave the serializer of this array as it is")
-        leeway.compress(np.zeros(1, native), **self._options())  # a recipe may be for other types
+        self.compress_chunk(np.zeros(1, native))  # a recipe may be for other types
+        if self.region_bounds is None:
+            return
+        chunk = getattr(chunk_grid, "chunk_shape", None)
+        if chunk is None or any(extent > part for extent, part in zip(shape, chunk)):
+            raise ValueError(f"region_bounds are for arrays of one chunk: a codec does not know which of them it is given. Make the "
+                             f"chunks as large as the array, chunks={tuple(shape)}, or use leeway.compress()")
+        object.__setattr__(self, "_shape", tuple(shape))
+
+    def _regions(self) -> list[tuple[Any, float]]:
+        if self.region_bounds is None:
+            return []
+        if not hasattr(self, "_shape"):  # it was never validated for an array
+            raise ValueError("region_bounds do not go with shards: a codec does not know which chunk it is given")
+        parts = [tuple(slice(*part) if isinstance(part, tuple) else Ellipsis for part in parts) for parts, _ in self.region_bounds]
+        return [(Selection(part, self._shape).box, bound) for part, (_, bound) in zip(parts, self.region_bounds)]
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
+        """Not known before."""
         raise NotImplementedError("the size depends on the values")
 
     def _encode_sync(self, chunk_array: Any, chunk_spec: Any) -> Any:
         values = _declared(chunk_array.as_numpy_array(), chunk_spec)
-        options = self._options()
-        options["fill"] = [*options["fill"], *_fill_of(chunk_spec)]
-        return chunk_spec.prototype.buffer.from_bytes(leeway._compress_chunk(values, **options))
+        stream = self.compress_chunk(values, fill=_fill_of(chunk_spec), region_bounds=self._regions())
+        return chunk_spec.prototype.buffer.from_bytes(stream)
 
     def _decode_sync(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
         values = leeway._decompress_chunk(chunk_bytes.as_numpy_array(), threads=1)
@@ -94,16 +112,16 @@ class LeewayCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
 
     async def _decode_partial_single(self, byte_getter: Any, selection: Any, chunk_spec: Any) -> Any:
         """Fetches first, here, and decodes then, in a thread: a thread must never wait for this loop."""
-        part = _Part(selection, chunk_spec.shape)
+        part = Selection(selection, chunk_spec.shape, arrays=True)
         stream = None
-        if part.is_worth_it(chunk_spec) and hasattr(byte_getter, "store"):  # the bytes of a shard's chunks are here already
+        if _is_worth_it(part, chunk_spec) and hasattr(byte_getter, "store"):  # the bytes of a shard's chunks are here already
             stream = await _fetch_part(byte_getter, chunk_spec.prototype, part)
         if stream is None:
             found = await byte_getter.get(chunk_spec.prototype)
             if found is None:
                 return None
             stream = found.as_numpy_array()
-        values = await asyncio.to_thread(part.read, stream)
+        values = await asyncio.to_thread(_read, stream, part)
         return self._as_chunk(values, chunk_spec, values.shape)
 
     @staticmethod
@@ -114,7 +132,43 @@ class LeewayCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         return chunk_spec.prototype.nd_buffer.from_ndarray_like(values.astype(native, copy=False).reshape(shape))
 
 
+@dataclass(frozen=True)
+class HDF5ChunkCodec(Options, BytesBytesCodec):
+    """Chunks that the HDF5 filter has written, in Zarr 3 stores that refer to HDF5 files. It comes after the serializer `bytes`, as
+    VirtualiZarr puts it, and takes the same options as leeway.numcodecs.Leeway, which does the work."""
+
+    is_fixed_size = False
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> HDF5ChunkCodec:
+        """The codec that an array's metadata describe."""
+        return cls(**data.get("configuration", {}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What an array's metadata say of the codec."""
+        return {"name": HDF5_NAME, "configuration": self.configuration()}
+
+    @property
+    def codec_config(self) -> dict[str, Any]:
+        """The same for Zarr 2, which has the codec of numcodecs."""
+        return {"id": NAME, **self.configuration()}
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
+        """Not known before."""
+        raise NotImplementedError("the size depends on the values")
+
+    async def _decode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
+        values = await asyncio.to_thread(get_codec(self.codec_config).decode, chunk_bytes.to_bytes())
+        return chunk_spec.prototype.buffer.from_bytes(values.tobytes())
+
+    async def _encode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
+        native = chunk_spec.dtype.to_native_dtype().newbyteorder(">" if self.big_endian else "<")
+        values = np.frombuffer(chunk_bytes.to_bytes(), native).reshape(chunk_spec.shape)
+        return chunk_spec.prototype.buffer.from_bytes(await asyncio.to_thread(get_codec(self.codec_config).encode, values))
+
+
 register_codec(NAME, LeewayCodec)
+register_codec(HDF5_NAME, HDF5ChunkCodec)
 
 
 def _declared(values: np.ndarray, chunk_spec: Any) -> np.ndarray:
@@ -137,36 +191,32 @@ def _fill_of(chunk_spec: Any) -> list[float]:
     return [number.astype(native).item()] if number.astype(native) == number else []
 
 
-class _Part:
-    """What a selection, as NumPy takes it, means: the smallest box that holds it, and how to pick it from the box."""
+def _is_worth_it(part: Selection, chunk_spec: Any) -> bool:
+    """Whether fetching a part of the chunk's bytes may save something."""
+    values = np.prod(chunk_spec.shape, dtype=float)
+    return values * chunk_spec.dtype.to_native_dtype().itemsize > WHOLE_BYTES and 2 * np.prod(part.extents, dtype=float) <= values
 
-    def __init__(self, selection: Any, shape: Sequence[int]) -> None:
-        self.items = list(selection) if isinstance(selection, tuple) else [selection]
-        if Ellipsis in [item for item in self.items if not isinstance(item, np.ndarray)]:
-            at = next(i for i, item in enumerate(self.items) if item is Ellipsis)
-            self.items[at:at + 1] = [slice(None)] * (len(shape) - len(self.items) + 1)
-        self.items += [slice(None)] * (len(shape) - len(self.items))
-        self.shape = tuple(shape)
-        self.first, self.extents, self.picks = [], [], []
-        for item, extent in zip(self.items, shape):
-            indices = np.arange(extent)[item]
-            low = int(indices.min()) if indices.size else 0
-            self.first.append(low)
-            self.extents.append(int(indices.max()) + 1 - low if indices.size else 0)
-            if isinstance(item, slice):
-                self.picks.append(slice(None, None, item.step))
-            else:
-                self.picks.append(indices - low if np.ndim(item) else 0)
 
-    def is_worth_it(self, chunk_spec: Any) -> bool:
-        """Whether fetching a part of the chunk's bytes may save something."""
-        values = np.prod(self.shape, dtype=float)
-        return (values * chunk_spec.dtype.to_native_dtype().itemsize > WHOLE_BYTES
-                and 2 * np.prod(self.extents, dtype=float) <= values)
+def _read(stream: Any, part: Selection) -> np.ndarray:
+    return part.pick(leeway.region(stream, part.box, threads=1))
 
-    def read(self, stream: Any) -> np.ndarray:
-        box = tuple(slice(first, first + extent) for first, extent in zip(self.first, self.extents))
-        return leeway.region(stream, box, threads=1)[tuple(self.picks)]
+
+def _plain_region(region: tuple[Any, float]) -> tuple[tuple[Any, ...], float]:
+    """A region and its bound as JSON has them: first and last index of each axis, None where they are not given."""
+    parts, bound = region
+    plain: list[Any] = []
+    for part in parts if isinstance(parts, (tuple, list)) else (parts,):
+        if part is Ellipsis or part == "...":
+            plain.append("...")
+        elif isinstance(part, slice) and part.step in (None, 1):
+            plain.append((part.start, part.stop))
+        elif isinstance(part, (list, tuple)) and len(part) == 2:
+            plain.append(tuple(part))
+        elif isinstance(part, (int, np.integer)):
+            plain.append((int(part), int(part) + 1 or None))
+        else:
+            raise ValueError(f"a region has integers, slices of step 1 and '...', not {part!r}")
+    return tuple(plain), _arrays.number("the bound of a region", bound)
 
 
 class _Pieces:
@@ -185,7 +235,7 @@ class _Pieces:
         raise ValueError("damaged stream: a part of it is not where it should be")
 
 
-async def _fetch_part(byte_getter: Any, prototype: Any, part: _Part) -> Any:
+async def _fetch_part(byte_getter: Any, prototype: Any, part: Selection) -> Any:
     """A stream of which only what the part needs was fetched; None where the store, or the stream, does not allow that."""
     try:
         first, last = await asyncio.gather(byte_getter.get(prototype, RangeByteRequest(0, FIRST_BYTES)),

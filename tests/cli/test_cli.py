@@ -145,7 +145,7 @@ def test_a_bound_relative_to_each_value(leeway):
         leeway("decompress", "a.lwy", "-o", "b.npy", "-f")
         decoded = np.load(leeway.folder / "b.npy")
         assert (np.abs(decoded.astype("f8") - values) <= 1e-3 * np.abs(values.astype("f8"))).all()
-    assert "quantizes first" in leeway.fails(2, "compress", "a.npy", "--abs", "1", "--recipe", "transpose+lorenzo+linear", "-o", "c.lwy")
+    assert "quantize first" in leeway.fails(2, "compress", "a.npy", "--abs", "1", "--recipe", "transpose+lorenzo+linear", "-o", "c.lwy")
     assert "stands alone" in leeway.fails(2, "compress", "a.npy", "--pointwise", "1e-3", "--abs", "1", "-o", "c.lwy")
     assert "pointwise" in leeway.fails(2, "compress", "a.npy", "--abs", "1", "--recipe", "log+linear+huffman", "-o", "c.lwy")
 
@@ -349,12 +349,29 @@ def test_help_has_examples(leeway):
     assert leeway("--version").startswith("leeway ")
 
 
+def test_lossless_says_which_recipe_it_uses(leeway, field):
+    def complaint(*options):
+        return leeway.run("compress", field, "-f", "-o", "a.lwy", *options).stderr.decode()
+
+    used = "--lossless codes every chunk by 'exact+lorenzo+huffman+zstd', not by "
+    assert used + "'small', which is for chunks with losses" in complaint("--lossless", "--preset", "small")
+    assert used + "'fpzip-like', which loses nothing under any bound" in complaint("--lossless", "--recipe", "fpzip-like")
+    for options in [["--lossless"], ["--lossless", "--recipe", "lossless"], ["--abs", "1", "--recipe", "fpzip-like"]]:
+        assert "--lossless codes" not in complaint(*options)
+    assert leeway.json("compare", field, "a.lwy")["max_abs"] == 0
+
+
 def test_recipes_and_stages(leeway):
     names = {entry["name"] for entry in leeway.json("recipes")}
     assert {"balanced", "sz1.4", "wavesz", "lossless"} <= names
+    assert "re-implementations" in leeway("recipes") and "re-implementation" in leeway("recipes", "--help")
     stages = {entry["name"]: entry for entry in leeway.json("stages")}
     assert stages["lorenzo"]["params"][0]["name"] == "order"
+    assert stages["ghost"]["traits"] == {"chunk_values": 1 << 20, "floating_only": True, "needs_step": True, "one_grid": True}
+    assert stages["linear"]["traits"] == {}
     assert "| predictor | `lorenzo` |" in leeway("stages", "--markdown")
+    text = leeway("stages")
+    assert "[chunk_values=32768, narrow_codes]" in text and "narrow_codes          the encoder takes" in text
 
 
 @pytest.mark.parametrize("kind", ["turbulence", "climate", "particles", "wave", "counts", "integrals"])

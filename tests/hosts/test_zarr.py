@@ -220,7 +220,7 @@ def test_fill_values_that_no_double_holds(python):
         array = zarr.create_array({}, data=field, serializer=LeewayCodec(abs=30, fill=[fill]), compressors=None)
         for decoded in codec.decode(codec.encode(field)), array[...]:
             assert (decoded[::3] == fill).all() and 0 < np.abs(decoded - field).max() <= 30
-        assert numcodecs.get_codec(codec.get_config()).fill == [fill]
+        assert numcodecs.get_codec(codec.get_config()).fill == (fill,)
         """)
 
 

@@ -6,6 +6,7 @@ import threading
 import leeway
 import numpy as np
 import pytest
+from leeway import _arrays
 
 
 def field(shape=(20, 30, 40), dtype="f4"):
@@ -203,8 +204,11 @@ def test_smaller_bounds_in_regions():
     bounds[12, 13] = 1e-5
     error = np.abs(leeway.decompress(leeway.compress(array, abs=1, bounds=bounds, chunk=(10, 10))).astype("f8") - array)
     assert error[10:20, 10:20].max() <= 1e-5 < error[30:].max()
-    for wrong in [np.s_[0:5, 0:5, 0:5], np.s_[0:10:2], 3]:
-        with pytest.raises(ValueError):
+    stream = leeway.compress(array, abs=1, region_bounds=[(3, 1e-4), (np.s_[..., -1], 1e-3)], chunk=(1, 10))
+    error = np.abs(leeway.decompress(stream).astype("f8") - array)
+    assert error[3].max() <= 1e-4 and error[:, -1].max() <= 1e-3 < error[:, 0].max()
+    for wrong, kind in [(np.s_[0:5, 0:5, 0:5], IndexError), (np.s_[0:10:2], ValueError), (40, IndexError), ("a", TypeError)]:
+        with pytest.raises(kind):
             leeway.compress(array, abs=1, region_bounds=[(wrong, 1e-4)])
     with pytest.raises(ValueError):
         leeway.compress(array, abs=1, bounds=bounds[0])
@@ -234,11 +238,11 @@ def test_arguments_that_make_no_sense():
     native, out = leeway._native, np.empty((10, 10), "f4")
     for first in [[0], [0] * 3, [0] * 20, [-1, 0], [2**40, 0], []]:
         with pytest.raises(ValueError):
-            native.Stream(np.frombuffer(stream, "u1")).read(first, out, "", 1)
+            native.Stream(np.frombuffer(stream, "u1")).read(first, out, "", 1, None)
         with pytest.raises(ValueError):
-            native.compress(array, "", [("abs", 1.0)], "balanced", [], True, [], 1, [(first, [1, 1], 0.1)], None, [], False, False)
+            native.compress(array, "", [("abs", 1.0)], "balanced", [], True, [], 1, [(first, [1, 1], 0.1)], None, [], False, None, None)
     with pytest.raises(ValueError):
-        native.compress(np.zeros(100, "u1"), "bf16", [("abs", 1.0)], "balanced", [], True, [], 1, [], None, [], False, False)
+        native.compress(np.zeros(100, "u1"), "bf16", [("abs", 1.0)], "balanced", [], True, [], 1, [], None, [], False, None, None)
 
 
 def test_masked_arrays():
@@ -287,9 +291,9 @@ def test_the_range_of_parts_is_that_of_the_whole(dtype):
     values[0, 0] = values[29, 39] = np.array(-9999 if dtype != "u1" else 255).astype(dtype)
     for extra in [[], [7]]:
         for parts in [1, 2, 7, 30]:
-            found = np.concatenate([leeway._extremes(part, extra) for part in np.array_split(values, parts)])
-            assert found.size <= 16 * parts and leeway._value_range(found, extra) == leeway._value_range(values, extra)
-    assert leeway._extremes(np.full(5, np.nan)).size == 0 and leeway._value_range(np.full(5, np.nan)) is None
+            found = np.concatenate([_arrays.extremes(part, extra) for part in np.array_split(values, parts)])
+            assert found.size <= 16 * parts and _arrays.value_range(found, extra) == _arrays.value_range(values, extra)
+    assert _arrays.extremes(np.full(5, np.nan)).size == 0 and _arrays.value_range(np.full(5, np.nan)) is None
 
 
 def test_the_brief_form():

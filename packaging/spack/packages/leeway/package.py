@@ -33,6 +33,7 @@ class Leeway(CMakePackage):
     depends_on("cli11@2:", when="+tools")
     depends_on("fmt@9:", when="+tools")
     depends_on("nlohmann-json@3:", when="+tools")
+    depends_on("tomlplusplus@3:", when="+tools")
 
     def cmake_args(self):
         return [

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows of bench/peers.py as text and JSON, and geometric means over them."""
+import json
+import math
+
+HEAD = (f"{'field':<12} {'asked':>7} {'codec':<18} {'ratio':>9} {'bits':>7} {'PSNR':>7} {'err/bound':>10} "
+        f"{'comp/memcpy':>11} {'dec/memcpy':>11}")
+TOLERATED = 1.01  # a peer that exceeds its bound by up to 1 % is flagged, but still counts
+
+
+def line(row):
+    asked = "" if row["asked"] is None else f"{row['asked']:g}"
+    start = f"{row['field']:<12} {asked:>7} {row['codec']:<18} "
+    if "failed" in row:
+        return start + row["failed"]
+    quality = "inf" if row["psnr"] is None else f"{row['psnr']:.2f}"
+    error = "-" if row["error_over_bound"] is None else f"{row['error_over_bound']:.5f}"
+    speeds = [f"{row[way] / row['memcpy_mb_s']:.3f}" if way in row else "-" for way in ("compress_mb_s", "decompress_mb_s")]
+    notes = [" bound exceeded"] * (row["violated"] and row["missing"] != "lost") + [" missing values lost"] * (row["missing"] == "lost")
+    return start + f"{row['ratio']:>9.2f} {row['bits']:>7.3f} {quality:>7} {error:>10} {speeds[0]:>11} {speeds[1]:>11}" + ",".join(notes)
+
+
+def counts(row):
+    """Whether a row may be compared with others: it is there, and within 1 % of what was asked."""
+    if "failed" in row or row["missing"] == "lost":
+        return False
+    return row["equal"] != "bound" or row["error_over_bound"] <= TOLERATED
+
+
+def cells(rows):
+    """{(field, asked): {codec: row}} of the rows that count."""
+    table = {}
+    for row in rows:
+        if counts(row):
+            table.setdefault((row["field"], row["asked"]), {})[row["codec"]] = row
+    return table
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+
+
+def gains(rows, codec, others):
+    """How many times smaller than the best of the others, for every cell in which it and one of them count."""
+    found = {}
+    for cell, row in cells(rows).items():
+        rivals = [row[name]["ratio"] for name in others if name in row]
+        if codec in row and rivals:
+            found[cell] = row[codec]["ratio"] / max(rivals)
+    return found
+
+
+def codecs(rows, ours):
+    return [name for name in dict.fromkeys(row["codec"] for row in rows) if name.startswith("leeway") == ours]
+
+
+def means(rows):
+    """How much smaller leeway's streams are, in the geometric mean over the cells that both reach."""
+    ours, others = codecs(rows, True), codecs(rows, False)
+    text = ["", "Times smaller, geometric mean (least), over the cells where both count:"]
+    text.append(f"{'':<18}" + "".join(f"{name:>18}" for name in ours))
+    for name, rivals in [(name, [name]) for name in others] + [("best of them", others)]:
+        found = [list(gains(rows, codec, rivals).values()) for codec in ours]
+        text.append(f"{name:<18}" + "".join(f"{geometric_mean(gain):>10.3f} ({min(gain):.3f})" if gain else f"{'-':>18}" for gain in found))
+    return "\n".join(text)
+
+
+def write(document, path):
+    """A row a line, so that changes can be read."""
+    rows = ",\n".join(json.dumps(row) for row in document["rows"])
+    facts = {key: value for key, value in document.items() if key != "rows"}
+    with open(path, "w") as out:
+        out.write(json.dumps(facts)[:-1] + ', "rows": [\n' + rows + "\n]}\n")
+
+
+def read(*paths):
+    """The rows of several files, and the packages."""
+    documents = []
+    for path in paths:
+        with open(path) as file:
+            documents.append(json.load(file))
+    return {"packages": {name: version for document in documents for name, version in document["packages"].items()},
+            "not_native": sorted({name for document in documents for name in document["not_native"]}),
+            "fields": {name: facts for document in documents for name, facts in document["fields"].items()},
+            "rows": [row for document in documents for row in document["rows"]]}

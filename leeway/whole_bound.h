@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// WholeBound: a bound on an array that a host hands over in parts, without a word about the others.
+// What refers to all values is turned into limits that hold for the whole if every part keeps them.
+#pragma once
+
+#include "leeway/core/bound.h"
+#include "leeway/core/export.h"
+#include "leeway/engine/engine.h"
+
+namespace leeway {
+
+struct WholeBound {
+  Bound bound;        // of errors; a size cannot be asked for
+  double range = 0;   // max - min of all values; 0: not known. rel and psnr need it
+  double values = 0;  // how many there are; 0: not known. l2 needs it
+};
+
+// What every part must keep.
+struct PartBound {
+  Bound each;      // abs, pointwise or lossless: of every value
+  double rms = 0;  // largest root mean square error; 0: any
+
+  bool is_lossless() const { return each.has(BoundKind::lossless); }
+  void apply_to(CompressOptions& options) const {
+    options.bound = each;
+    options.rms = rms;
+  }
+  friend bool operator==(const PartBound& a, const PartBound& b) {
+    return a.each.limits() == b.each.limits() && a.rms == b.rms;
+  }
+};
+
+// Throws if range or number of values are needed and not known.
+LEEWAY_EXPORT PartBound part_bound(const WholeBound& whole);
+
+}  // namespace leeway

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the codecs of numcodecs and Zarr share: options that say how to compress one chunk of an array."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Iterable, Sequence
+
+import numpy as np
+
+import leeway
+from leeway import _arrays
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    abs: float | None = None
+    lossless: bool = False
+    recipe: str = "balanced"
+    fill: Sequence[float] | None = None
+    rel: float | None = None
+    psnr: float | None = None
+    l2: float | None = None
+    pointwise: float | None = None
+    range: float | None = None
+    values: float | None = None
+    big_endian: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lossless", bool(self.lossless))
+        object.__setattr__(self, "big_endian", bool(self.big_endian))
+        for name in ("abs", "rel", "psnr", "l2", "pointwise", "range", "values"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else _arrays.number(f"{name}=", value))
+        object.__setattr__(self, "fill", None if self.fill is None else tuple(_arrays.numbers(self.fill)))
+        self.compress_chunk(np.zeros(1, "f4"))  # complains at once, not at the first chunk
+
+    def compress_chunk(self, values: Any, *, fill: Iterable[float] = (), **more: Any) -> bytes:
+        """The stream of a chunk. What the chunk was decoded from, if this process has done so, keeps its bits."""
+        limits = {name: getattr(self, name) for name in ("abs", "rel", "psnr", "l2", "pointwise", "lossless")}
+        return leeway.compress(values, **limits, recipe=self.recipe, fill=[*(self.fill or ()), *fill], brief=True,
+                               _whole=(self.range or 0.0, self.values or 0.0), **{"threads": 1, **more})
+
+    def configuration(self) -> dict[str, Any]:
+        """What was said, as JSON has it."""
+        said = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.init}
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items() if value != defaults[name]}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/compose_pairs.h"
+
+namespace leeway::test {
+namespace {
+
+TEST(Compose, PredictorsBeforeQuantizers) {
+  EXPECT_EQ((check_pairs<float, Order::predict_first>(Predictors{}, Quantizers{})), 19u);
+}
+
+}  // namespace
+}  // namespace leeway::test
