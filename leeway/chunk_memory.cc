@@ -257,9 +257,7 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, bool keeps_all
     const auto bits_at = [&](u64 at) { return u64(bits_of(values.at<T>(at))); };
     const auto sharing = candidates(kind, array.shape.size(), bits_at);
     if (sharing.empty()) return {};
-    const auto is_here = [&](const Mark& mark) {
-      return bits_at(mark.at) == mark.bits;
-    };
+    const auto is_here = [&](const Mark& mark) { return bits_at(mark.at) == mark.bits; };
     std::unordered_map<u64, double> counts;  // of some values of the array
     const auto size = size_t(array.shape.size());
     for (size_t k = 0; k < std::min(size, kMostMarks); ++k)
@@ -288,8 +286,7 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, bool keeps_all
     };
     const Known* best = nullptr;
     for (const Known* known : sharing)
-      if (std::ranges::any_of(known->marks.list, is_here) &&
-          (!best || is_at_least(*known, *best)))
+      if (std::ranges::any_of(known->marks.list, is_here) && (!best || is_at_least(*known, *best)))
         best = known;
     if (!best) return {};
     const double most = weight_of(*best, is_here);

@@ -70,8 +70,8 @@ class LEEWAY_EXPORT ChunkMemory {
   // whoever only reads never needs it.
   TagIndex index_;
   u64 base_ = 0, indexed_ = 0;
-  size_t forgotten_ = 0;     // how many of the oldest have no stream any more
-  u64 bytes_ = 0;            // of all streams
+  size_t forgotten_ = 0;  // how many of the oldest have no stream any more
+  u64 bytes_ = 0;         // of all streams
 };
 
 // The same where the host knows the stream that a part of the array's values was decoded from.
