@@ -11,11 +11,12 @@
 #include "leeway/core/hash.h"
 #include "leeway/core/lookback.h"
 #include "leeway/engine/analyze.h"
+#include "leeway/engine/border.h"
 #include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/execution.h"
-#include "leeway/engine/layers.h"
 #include "leeway/engine/rate.h"
 #include "leeway/engine/region_bounds.h"
+#include "leeway/engine/rewrite.h"
 
 namespace leeway {
 namespace {
@@ -69,6 +70,18 @@ FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const
                        .payload_hash = hash_of(payload)};
   write(head, out.again<kFrameHeadBytes>(start));
   return head;
+}
+
+u32 count_special(const Mask& mask, const View& values) {
+  return visit_dtype(values.dtype, [&]<class T>(std::type_identity<T>) {
+    u32 count = 0;
+    for (u64 i = 0; i < values.shape.size(); ++i) {
+      T value;
+      std::memcpy(&value, values.data + i * sizeof value, sizeof value);
+      count += mask.is_special(value);
+    }
+    return count;
+  });
 }
 
 namespace {
@@ -256,6 +269,9 @@ class Compression {
     const Box box = header_.chunk_box(ordinal);
     if (options_.earlier) return compress_again(ordinal, bound, view_.part(box), out);
     if (options_.keeps_all) return keep_exactly(ordinal, bound, view_.part(box), out);
+    if (is_brief_)
+      return compress_border_chunk(codec_, usable_bound(bound), mask_, ordinal, view_.part(box),
+                                   out);
     return with_bound_in(ordinal, bound, [&](const ChunkBound& e) {
       return compress_chunk(codec_, e, mask_, ordinal, view_.part(box), out);
     });
