@@ -44,7 +44,7 @@ inline constexpr auto kPlaces = [] {
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::rans::HWY_NAMESPACE {
+namespace leeway::rans_decode::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using namespace leeway::rans;
 
@@ -169,12 +169,13 @@ void decode_groups(State& state, size_t first, size_t count, const u8* which, co
     decode_groups_of<kGroup>(state, first, count, which, tables, tokens);
 }
 
-}  // namespace leeway::rans::HWY_NAMESPACE
+}  // namespace leeway::rans_decode::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace leeway {
-namespace rans {
+namespace rans_decode {
+using namespace rans;
 namespace {
 
 HWY_EXPORT(decode_groups);
@@ -345,11 +346,11 @@ class Source final : public CodeSource<I> {
 };
 
 }  // namespace
-}  // namespace rans
+}  // namespace rans_decode
 
 template <class I>
 std::unique_ptr<CodeSource<I>> Rans::source(Reader& in, size_t count) const {
-  return std::make_unique<rans::Source<I>>(in, count);
+  return std::make_unique<rans_decode::Source<I>>(in, count);
 }
 template std::unique_ptr<CodeSource<i32>> Rans::source(Reader&, size_t) const;
 template std::unique_ptr<CodeSource<i64>> Rans::source(Reader&, size_t) const;

@@ -41,7 +41,7 @@ inline void encode_one(u32& x, u32 entry, u16*& next) {
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::rans::HWY_NAMESPACE {
+namespace leeway::rans_encode::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using namespace leeway::rans;
 
@@ -114,12 +114,13 @@ u16* encode_groups(u32* states, size_t mask, size_t count, const u8* contexts, c
   return encode_groups_of<kGroup>(states, mask, count, contexts, tokens, tables, next);
 }
 
-}  // namespace leeway::rans::HWY_NAMESPACE
+}  // namespace leeway::rans_encode::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace leeway {
-namespace rans {
+namespace rans_encode {
+using namespace rans;
 namespace {
 
 HWY_EXPORT(encode_groups);
@@ -312,11 +313,11 @@ class Sink final : public CodeSink<I> {
 };
 
 }  // namespace
-}  // namespace rans
+}  // namespace rans_encode
 
 template <class I>
 std::unique_ptr<CodeSink<I>> Rans::sink(size_t count, Writer& out) const {
-  return std::make_unique<rans::Sink<I>>(count, out);
+  return std::make_unique<rans_encode::Sink<I>>(count, out);
 }
 template std::unique_ptr<CodeSink<i32>> Rans::sink(size_t, Writer&) const;
 template std::unique_ptr<CodeSink<i64>> Rans::sink(size_t, Writer&) const;

@@ -561,9 +561,11 @@ class Compression {
   Statement statement_;
 };
 
-// What a region asks for, chunks around it give as well: smaller ones give less.
+// What a region asks for, chunks around it give as well: smaller ones give less. An array that is a
+// chunk already, of a host, is not cut unless it is large.
 u64 wanted_chunk(const CompressOptions& options, const ChunkCodec& codec) {
-  constexpr u64 kWithRegions = u64(1) << 17;
+  constexpr u64 kWithRegions = u64(1) << 17, kOfHost = u64(1) << 17;
+  if (options.brief && !options.has_regions()) return std::max(codec.chunk_values(), kOfHost);
   return options.has_regions() && !codec.is_by_value()
              ? std::min(codec.chunk_values(), kWithRegions)
              : codec.chunk_values();
