@@ -2,9 +2,10 @@
 # Measures what docs/BENCHMARKS.md shows: leeway beside its peers on fields that nothing was tuned on.
 #
 #   scripts/benchmarks.sh           everything: sizes first, then speeds, then figures and tables
-#   scripts/benchmarks.sh sizes     ratios and PSNR, which are exact and may be measured on a busy machine; some three hours, two
-#                                   of them for EBCC, which runs as WebAssembly
-#   scripts/benchmarks.sh ours      the same for leeway alone, after a change of its presets; its peers' rows stay; an hour
+#   scripts/benchmarks.sh sizes     ratios and PSNR, which are exact and may be measured on a busy machine; two hours on an idle
+#                                   core, most of them for EBCC, which runs as WebAssembly
+#   scripts/benchmarks.sh ours      the same for leeway alone, after a change of its presets; its peers' rows stay; a quarter of
+#                                   an hour
 #   scripts/benchmarks.sh speeds    speeds beside memcpy; wants a machine that nobody else uses; some ten minutes
 #   scripts/benchmarks.sh figures   draws the figures and renews the tables from what was measured last
 #
