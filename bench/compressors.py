@@ -121,7 +121,7 @@ def sperr():
 
 
 def ebcc():
-    """Its search begins at a ratio of 10: from the default of 100 it exceeds tight bounds many times over, and gains nothing."""
+    """Its search begins at a ratio of 10: from the default of 100 it exceeds tight bounds by far more."""
     from numcodecs_wasm_ebcc import Ebcc
 
     def write(codec, field):
