@@ -22,6 +22,8 @@ from leeway import _arrays, _native
 from leeway._codec import Options
 from leeway._selection import Selection
 
+__all__ = ["HDF5ChunkCodec", "LeewayCodec"]
+
 NAME = "leeway"
 HDF5_NAME = "numcodecs.leeway"  #: as VirtualiZarr calls what numcodecs calls leeway
 
