@@ -91,6 +91,7 @@ xarray() {
 zarr() {
   judge "$environment/sources/zarr-$(version_of zarr)" -p zarr_default --differences="$judges/zarr.toml" tests \
     --ignore tests/benchmarks --ignore tests/test_docs.py --ignore tests/test_examples.py --ignore tests/test_regression \
+    --ignore tests/test_api/test_synchronous.py \
     ${short:+--hypothesis-seed 0 -k "test_indexing.py or (test_sharding and memory) or test_v2 or (test_array and local)"}
 }
 
