@@ -1674,7 +1674,7 @@ static double lwyi_level_factor(unsigned level, double alpha, double beta) {
 }
 
 /* ================================================================================================
- * Huffman: canonical codes of at most 12 bits, four streams (huffman.md)
+ * Huffman: canonical codes of at most 12 bits, one stream or four (huffman.md)
  * ================================================================================================
  */
 
@@ -1737,29 +1737,82 @@ static int lwyi_decode_huffman(lwyi_reader* in, const uint16_t* table, uint8_t* 
   return 1;
 }
 
+/* Lengths of codes, of all tokens up to the last that has one. Returns their number; 0: damaged. */
+static unsigned lwyi_plain_lengths(lwyi_reader* in, uint8_t* lengths) {
+  const unsigned highest = lwyi_get_byte(in);
+  const uint8_t* packed = lwyi_get_bytes(in, highest / 2 + 1);
+  unsigned i;
+  if (!packed || (highest % 2 == 0 && packed[highest / 2] >> 4)) return 0;
+  for (i = 0; i <= highest; ++i) lengths[i] = i % 2 ? packed[i / 2] >> 4 : packed[i / 2] & 15;
+  return highest + 1;
+}
+
+/* Half a byte after the other. */
+typedef struct lwyi_nibbles {
+  lwyi_reader* in;
+  unsigned byte, is_half; /* whether the high half of the byte is left */
+} lwyi_nibbles;
+static unsigned lwyi_get_nibble(lwyi_nibbles* nibbles) {
+  nibbles->is_half = !nibbles->is_half;
+  if (!nibbles->is_half) return nibbles->byte >> 4;
+  nibbles->byte = lwyi_get_byte(nibbles->in);
+  return nibbles->byte & 15;
+}
+
+/* The same where most tokens have none: up to the one that completes the code. */
+static unsigned lwyi_sparse_lengths(lwyi_reader* in, uint8_t* lengths) {
+  lwyi_nibbles nibbles = {in, 0, 0};
+  unsigned count = 0, used = 0;
+  while (used < 1u << LWYI_CODE_BITS) {
+    const unsigned n = lwyi_get_nibble(&nibbles);
+    unsigned skipped = 0;
+    if (in->failed || n > 14) return 0;
+    if (n == 13) skipped = lwyi_get_nibble(&nibbles) + 2;
+    if (n == 14) {
+      skipped = lwyi_get_nibble(&nibbles) + 18;
+      skipped += lwyi_get_nibble(&nibbles) * 16;
+    }
+    if (count + (n > 12 ? skipped : 1) > 256) return 0;
+    for (; skipped > 0; --skipped) lengths[count++] = 0;
+    if (n > 12) continue;
+    lengths[count++] = (uint8_t)n;
+    if (n > 0) used += (1u << LWYI_CODE_BITS) >> n;
+  }
+  return nibbles.is_half && nibbles.byte >> 4 ? 0 : count;
+}
+
+static int lwyi_decode_one_stream(lwyi_reader* in, const uint16_t* table, uint8_t* tokens,
+                                  size_t count) {
+  lwyi_bits bits = lwyi_read_bits(in->at, lwyi_left(in));
+  size_t i;
+  in->at = in->end;
+  for (i = 0; i < count; ++i) {
+    lwyi_refill(&bits);
+    tokens[i] = lwyi_next_token(&bits, table);
+  }
+  return lwyi_bits_end(&bits);
+}
+
 /* The tokens, and where their raw bits are. */
 static int lwyi_read_huffman(lwyi_pool* pool, lwyi_reader* in, uint8_t* tokens, size_t count,
                              lwyi_bits* raw) {
+  enum { CONSTANT, CODED, FEW };
   const lwyi_reader section = lwyi_get_section(in);
-  const unsigned mode = lwyi_get_byte(in), highest = lwyi_get_byte(in);
+  const unsigned mode = lwyi_get_byte(in);
   uint8_t lengths[256];
-  unsigned i;
-  const uint8_t* packed;
+  unsigned known;
   uint16_t* table;
   *raw = lwyi_read_bits(section.at, lwyi_left(&section));
-  if (in->failed || mode > 1) return lwyi_corrupt(pool->s, "a Huffman code of an unknown kind");
-  if (mode == 0) {
-    memset(tokens, (int)highest, count);
-    return 1;
+  if (in->failed || mode > FEW) return lwyi_corrupt(pool->s, "a Huffman code of an unknown kind");
+  if (mode == CONSTANT) {
+    memset(tokens, (int)lwyi_get_byte(in), count);
+    return !in->failed || lwyi_corrupt(pool->s, "a Huffman code ends too early");
   }
-  packed = lwyi_get_bytes(in, highest / 2 + 1);
-  if (!packed) return lwyi_corrupt(pool->s, "a Huffman code ends too early");
-  for (i = 0; i <= highest; ++i) lengths[i] = i % 2 ? packed[i / 2] >> 4 : packed[i / 2] & 15;
   table = (uint16_t*)lwyi_take(pool, (size_t)1 << LWYI_CODE_BITS, sizeof *table);
   if (!table) return 0;
-  if ((highest % 2 == 0 && packed[highest / 2] >> 4) ||
-      !lwyi_build_huffman(lengths, highest + 1, table) ||
-      !lwyi_decode_huffman(in, table, tokens, count))
+  known = mode == FEW ? lwyi_sparse_lengths(in, lengths) : lwyi_plain_lengths(in, lengths);
+  if (known == 0 || !lwyi_build_huffman(lengths, known, table) ||
+      !(mode == FEW ? lwyi_decode_one_stream : lwyi_decode_huffman)(in, table, tokens, count))
     return lwyi_corrupt(pool->s, "a damaged Huffman code");
   return 1;
 }
@@ -1774,6 +1827,7 @@ static int lwyi_read_huffman(lwyi_pool* pool, lwyi_reader* in, uint8_t* tokens, 
 
 typedef struct lwyi_rans {
   lwy_stream* s;
+  int is_first_form;     /* of its head and its segments */
   unsigned width;        /* of a code */
   uint8_t table_of[256]; /* by context */
   uint32_t* slots;  /* table by table: token, its frequency less one, the slot's place among the
@@ -1866,20 +1920,40 @@ static void lwyi_frequency_list(lwyi_bits* bits, uint32_t* frequencies) {
   frequencies[top] = LWYI_SLOTS - sum;
 }
 
+/* Which context has which table. Returns the number of the last one. */
+static unsigned lwyi_read_contexts(lwyi_rans* r, lwyi_bits* bits) {
+  const unsigned number = (unsigned)lwyi_get_bits(bits, 8);
+  unsigned table = 0, first = 0, c;
+  if (r->is_first_form) { /* the number is that of the highest context */
+    for (c = 1; c < 256; ++c) {
+      if (c <= number) table += (unsigned)lwyi_get_bits(bits, 1);
+      r->table_of[c] = (uint8_t)table;
+    }
+    return table;
+  }
+  for (table = 1; table <= number; ++table) {
+    const unsigned before = first;
+    first = (unsigned)lwyi_get_bits(bits, 8);
+    if (first <= before) bits->failed = 1;
+    for (c = first; c < 256; ++c) r->table_of[c] = (uint8_t)table;
+  }
+  return number;
+}
+
 static int lwyi_start_rans(lwyi_rans* r, lwyi_pool* pool, lwyi_reader* in, unsigned width,
                            size_t codes) {
-  const lwyi_reader head = lwyi_get_section(in);
-  lwyi_bits bits = lwyi_read_bits(head.at, lwyi_left(&head));
-  const unsigned highest = (unsigned)lwyi_get_bits(&bits, 8);
-  unsigned table = 0, c, t, k;
+  const uint64_t form = lwyi_get_varint(in), bytes = form ? form : lwyi_get_varint(in);
+  const uint8_t* head = lwyi_get_bytes(in, bytes);
+  lwyi_bits bits;
+  unsigned table, c, t, k;
   uint32_t* slot;
   memset(r, 0, sizeof *r);
   r->s = pool->s;
+  r->is_first_form = form != 0;
   r->width = width;
-  for (c = 1; c < 256; ++c) {
-    if (c <= highest) table += (unsigned)lwyi_get_bits(&bits, 1);
-    r->table_of[c] = (uint8_t)table;
-  }
+  if (!head) return lwyi_corrupt(r->s, "tables of frequencies end too early");
+  bits = lwyi_read_bits(head, (size_t)bytes);
+  table = lwyi_read_contexts(r, &bits);
   if (in->failed || bits.failed || table >= codes)
     return lwyi_corrupt(r->s, "impossible tables of frequencies");
   slot = r->slots = (uint32_t*)lwyi_take(pool, (size_t)(table + 1) * LWYI_SLOTS, sizeof *slot);
@@ -1904,16 +1978,19 @@ static int lwyi_start_rans(lwyi_rans* r, lwyi_pool* pool, lwyi_reader* in, unsig
 /* The next `count` codes can be decoded without those before. */
 static int lwyi_next_segment(lwyi_rans* r, size_t count) {
   lwyi_reader* in = &r->rest;
-  const uint64_t raw_bytes = lwyi_get_varint(in), words = lwyi_get_varint(in);
-  const unsigned states = words & 1 ? 32 : 8;
+  static const unsigned numbers[4] = {1, 8, 32, 0};
+  const uint64_t raw_bytes = lwyi_get_varint(in), both = lwyi_get_varint(in);
+  const uint64_t words = r->is_first_form ? both >> 1 : both >> 2;
+  const unsigned states = numbers[r->is_first_form ? 1 + (both & 1) : both & 3];
   const uint8_t* raw;
   unsigned i;
+  if (states == 0) return lwyi_corrupt(r->s, "an unknown number of states");
   for (i = 0; i < states; ++i) r->states[i] = (uint32_t)lwyi_get(in, 4);
   raw = lwyi_get_bytes(in, raw_bytes);
-  r->next = words >> 1 > lwyi_left(in) ? NULL : lwyi_get_bytes(in, (words >> 1) * 2);
+  r->next = words > lwyi_left(in) ? NULL : lwyi_get_bytes(in, words * 2);
   if (!raw || !r->next) return lwyi_corrupt(r->s, "a segment of codes ends too early");
   r->raw = lwyi_read_bits(raw, (size_t)raw_bytes);
-  r->end = r->next + (size_t)((words >> 1) * 2);
+  r->end = r->next + (size_t)(words * 2);
   r->mask = states - 1;
   r->done = 0;
   r->count = count;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 
 #include "hdf5/parameters.h"
@@ -21,22 +22,26 @@ namespace {
 class Hosts {
  public:
   static Hosts& instance() {
-    static Hosts hosts;
-    return hosts;
+    static auto* const hosts = new Hosts;  // never destroyed: HDF5 may still write at the end
+    return *hosts;
   }
   void add(const void* address, const leeway_h5_host& host) {
     const std::lock_guard lock(mutex_);
     const void* base = base_of(address);
+    callers_.clear();
     for (Entry& entry : entries_)
       if (entry.base == base) return void(entry.host = host);
     entries_.push_back({base, host});
   }
   leeway_h5_host of(const void* caller) {
     const std::lock_guard lock(mutex_);
+    const auto known = callers_.find(caller);
+    if (known != callers_.end()) return entries_[known->second].host;
     const void* base = base_of(caller);
-    for (const Entry& entry : entries_)
-      if (entry.base == base) return entry.host;
-    return entries_.back().host;
+    size_t i = 0;
+    while (i + 1 < entries_.size() && entries_[i].base != base) ++i;
+    callers_.emplace(caller, i);
+    return entries_[i].host;
   }
 
  private:
@@ -50,6 +55,7 @@ class Hosts {
   }
   std::mutex mutex_;
   std::vector<Entry> entries_;
+  std::map<const void*, size_t> callers_;  // asking the system costs more than a small chunk
 };
 
 void complain(const leeway_h5_host& host, const char* function, const char* what) {
@@ -232,11 +238,22 @@ size_t decode(const Parameters& parameters, size_t bytes, Exchange& exchange) {
   return exchange.finish(decoded, decoded);
 }
 
+// Chunk after chunk comes with the same words.
+struct LastParameters {
+  Words words;
+  Parameters parameters;
+};
+
 size_t filter(unsigned flags, size_t count, const unsigned* words, size_t bytes,
               size_t* buffer_bytes, void** buffer) {
   const leeway_h5_host host = Hosts::instance().of(__builtin_return_address(0));
   return guarded<size_t>(host, __func__, 0, [&] {
-    const Parameters parameters = parse_words({words, count});
+    const BufferPool::UseOwn pool;
+    const auto last = BufferPool::keep<LastParameters>();
+    const std::span given(words, count);
+    if (last->words.empty() || !std::ranges::equal(last->words, given))
+      *last = {Words(given.begin(), given.end()), parse_words(given)};
+    const Parameters& parameters = last->parameters;
     if (!parameters.chunk)
       throw Error(Errc::unsupported, "the filter was not set up for this dataset");
     Exchange exchange{host, buffer_bytes, buffer};

@@ -43,6 +43,13 @@ constexpr u64 kEveryRank = ~u64(0);
 // Fewer marks in common do not tell two streams apart.
 constexpr double kTellingWeight = 4;
 
+// A mark as one number.
+u64 number_of(u64 kind, u64 at, u64 bits) {
+  u64 number = (bits ^ kind) * 0x9e3779b97f4a7c15u;
+  number = (number ^ number >> 32 ^ at * 0xff51afd7ed558ccdu) * 0xc4ceb9fe1a85ec53u;
+  return number ^ number >> 29;
+}
+
 // A norm depends on how many values there are, and does not tell one kind from another.
 u64 kind_of(const View& array, const Bound& bound, bool has_norm) {
   Writer kind;
@@ -169,6 +176,7 @@ ChunkMemory::Marks ChunkMemory::marks_of(const View& array, const Mask& mask) {
   visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
     const auto collect = [&](u64 reach) {
       found = {{}, reach};
+      found.list.reserve(std::min(size_t(size), kMostMarks));
       for (u64 at = 0; at < size; ++at) {
         if (rank_of(at) > reach) continue;
         const T value = values.at<T>(at);
@@ -190,6 +198,7 @@ ChunkMemory::Marks ChunkMemory::marks_of(const View& array, const Mask& mask) {
 }
 
 void ChunkMemory::keep(Known known) {
+  if (known.marks.list.empty()) return;  // nothing tells that an array came from there
   const std::lock_guard lock(mutex_);
   // What is decoded again and again is known once.
   if (!known_.empty() && known_.back().kind == known.kind && known_.back().hash == known.hash)
@@ -203,7 +212,39 @@ void ChunkMemory::keep(Known known) {
   if (known_.size() <= kMostKnown) return;
   bytes_ -= known_.front().stream.size();
   known_.pop_front();
+  ++first_;
   if (forgotten_ > 0) --forgotten_;
+}
+
+void ChunkMemory::index_marks() {
+  const u64 end = first_ + known_.size();
+  for (indexed_ = std::max(indexed_, first_); indexed_ < end; ++indexed_) {
+    if (!index_.has_room(kMostMarks)) {
+      index_.reset(known_.size() * kMostMarks);
+      base_ = indexed_ = first_;
+    }
+    const Known& known = known_[indexed_ - first_];
+    for (const Mark& mark : known.marks.list)
+      index_.add(number_of(known.kind, mark.at, mark.bits), u32(indexed_ - base_));
+  }
+}
+
+std::vector<const ChunkMemory::Known*> ChunkMemory::candidates(
+    u64 kind, u64 size, const std::function<u64(u64)>& bits_at) {
+  index_marks();
+  u64 reach = 0;
+  for (const Known& known : known_) reach = std::max(reach, known.marks.reach);
+  std::vector<bool> is_one(known_.size());
+  bool all = false;
+  for (u64 at = 0; at < size && !all; ++at)
+    if (rank_of(at) <= reach)
+      all = !index_.for_each(number_of(kind, at, bits_at(at)), [&](u32 owner) {
+        if (base_ + owner >= first_) is_one[base_ + owner - first_] = true;
+      });
+  std::vector<const Known*> result;
+  for (size_t i = 0; i < known_.size(); ++i)
+    if (known_[i].kind == kind && (all || is_one[i])) result.push_back(&known_[i]);
+  return result;
 }
 
 // The stream with most of the weights. If another one has many marks that the best one has not,
@@ -213,13 +254,14 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, bool keeps_all
   if (std::ranges::find(known_, kind, &Known::kind) == known_.end()) return {};
   const Contiguous values(array);
   return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) -> Trail {
-    const auto is_here = [&](const Mark& mark) {
-      return u64(bits_of(values.at<T>(mark.at))) == mark.bits;
-    };
+    const auto bits_at = [&](u64 at) { return u64(bits_of(values.at<T>(at))); };
+    const auto sharing = candidates(kind, array.shape.size(), bits_at);
+    if (sharing.empty()) return {};
+    const auto is_here = [&](const Mark& mark) { return bits_at(mark.at) == mark.bits; };
     std::unordered_map<u64, double> counts;  // of some values of the array
     const auto size = size_t(array.shape.size());
     for (size_t k = 0; k < std::min(size, kMostMarks); ++k)
-      ++counts[u64(bits_of(values.at<T>(size > kMostMarks ? place(k, size) : k)))];
+      ++counts[bits_at(size > kMostMarks ? place(k, size) : k)];
     const auto weight_of = [&](const Known& known, auto&& is_counted) {
       double weight = 0;
       for (const Mark& mark : known.marks.list) {
@@ -243,10 +285,9 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, bool keeps_all
       return part_of(a) >= part_of(b);
     };
     const Known* best = nullptr;
-    for (const Known& known : known_)
-      if (known.kind == kind && std::ranges::any_of(known.marks.list, is_here) &&
-          (!best || is_at_least(known, *best)))
-        best = &known;
+    for (const Known* known : sharing)
+      if (std::ranges::any_of(known->marks.list, is_here) && (!best || is_at_least(*known, *best)))
+        best = known;
     if (!best) return {};
     const double most = weight_of(*best, is_here);
     const auto best_has_another = [&](const Mark& mark) {
@@ -259,10 +300,10 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, bool keeps_all
       if (known.kind == kind) bound = std::max(bound, known.bound);
     const bool is_much = most >= doubtful;
     if (best->stream.empty() || (keeps_all && !is_much)) return {{}, is_much, bound};
-    for (const Known& known : known_)
-      if (known.kind == kind && weight_of(known, [&](const Mark& mark) {
-                                  return is_here(mark) && best_has_another(mark);
-                                }) >= doubtful)
+    for (const Known* known : sharing)
+      if (weight_of(*known, [&](const Mark& mark) {
+            return is_here(mark) && best_has_another(mark);
+          }) >= doubtful)
         return {{}, true, bound};
     return {best->stream, true, bound};
   });

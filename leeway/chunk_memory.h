@@ -8,12 +8,14 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "leeway/core/bytes.h"
 #include "leeway/core/export.h"
+#include "leeway/core/tag_index.h"
 #include "leeway/engine/engine.h"
 #include "leeway/preprocess/mask.h"
 
@@ -56,12 +58,20 @@ class LEEWAY_EXPORT ChunkMemory {
 
   static Marks marks_of(const View& array, const Mask& mask);
   void keep(Known known);
+  void index_marks();
+  // Those of the kind that share a mark with an array of so many values; the oldest first.
+  std::vector<const Known*> candidates(u64 kind, u64 size, const std::function<u64(u64)>& bits_at);
   Trail find(const View& array, u64 kind, bool keeps_all);
 
   std::mutex mutex_;
   std::deque<Known> known_;  // the oldest first
-  size_t forgotten_ = 0;     // how many of the oldest have no stream any more
-  u64 bytes_ = 0;            // of all streams
+  u64 first_ = 0;            // number of the oldest
+  // Marks of streams, by number from `base_` to `indexed_`: made when an array is compressed, since
+  // whoever only reads never needs it.
+  TagIndex index_;
+  u64 base_ = 0, indexed_ = 0;
+  size_t forgotten_ = 0;  // how many of the oldest have no stream any more
+  u64 bytes_ = 0;         // of all streams
 };
 
 // The same where the host knows the stream that a part of the array's values was decoded from.

@@ -19,19 +19,28 @@ struct Made {
   std::shared_ptr<const ChunkCodec> codec;
 };
 
-// The last one is kept by the thread's pool, if it has one: small messages are mostly alike.
+// The last few, kept by the thread's pool: small arrays that come one by one are mostly alike.
+struct LastMade {
+  std::array<Made, 8> made;
+  size_t next = 0;
+};
+
 Made made_of(const std::string& asked, DType dtype, bool is_pointwise = false) {
-  const auto last = BufferPool::keep<Made>();
-  const bool same = (last->asked == asked && last->is_pointwise == is_pointwise) ||
-                    (last->recipe == asked && (last->is_pointwise || !is_pointwise));
-  if (!last->codec || !same || last->dtype != dtype) {
-    Recipe recipe = parse_recipe(asked);
-    const auto is_log = [](const StageCall& call) { return call.name == Log::kName; };
-    if (is_pointwise && std::ranges::none_of(recipe.stages, is_log))
-      recipe = with_first(Log::kName, std::move(recipe));
-    *last = {asked, is_pointwise, dtype, to_string(recipe), make_codec(recipe, dtype)};
-  }
-  return *last;
+  const BufferPool::UseOwn pool;
+  const auto last = BufferPool::keep<LastMade>();
+  const auto is_same = [&](const Made& made) {
+    return made.codec && made.dtype == dtype &&
+           ((made.asked == asked && made.is_pointwise == is_pointwise) ||
+            (made.recipe == asked && (made.is_pointwise || !is_pointwise)));
+  };
+  const auto found = std::ranges::find_if(last->made, is_same);
+  if (found != last->made.end()) return *found;
+  Recipe recipe = parse_recipe(asked);
+  const auto is_log = [](const StageCall& call) { return call.name == Log::kName; };
+  if (is_pointwise && std::ranges::none_of(recipe.stages, is_log))
+    recipe = with_first(Log::kName, std::move(recipe));
+  Made& made = last->made[last->next++ % last->made.size()];
+  return made = {asked, is_pointwise, dtype, to_string(recipe), make_codec(recipe, dtype)};
 }
 
 Made made_for(const CompressOptions& options, const std::string& name, DType dtype) {
@@ -41,6 +50,7 @@ Made made_for(const CompressOptions& options, const std::string& name, DType dty
 // `to` is a sink or memory.
 template <class To>
 CompressReport compress_to(const View& array, const CompressOptions& options, const To& to) {
+  const BufferPool::UseOwn pool;
   const Choice choice = choose(array, options);
   const Made made = made_for(options, choice.recipe, array.dtype);
   if (choice.bounds.empty()) return compress_with(*made.codec, made.recipe, array, options, to);

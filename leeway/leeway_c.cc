@@ -57,14 +57,13 @@ void set_message(leeway_context* context, const char* message) noexcept {
 template <class F>
 leeway_status guarded(leeway_context* context, F&& f) noexcept {
   if (!context) return LEEWAY_INVALID_ARGUMENT;
-  constexpr size_t kKept = size_t(256) << 10;  // larger buffers are not kept from call to call
   const DefaultFloatingPoint environment;
   try {
     context->message.clear();
     if (context->lacks_memory) throw std::bad_alloc();
     const BufferPool::Use use(context->pool);
     f();
-    context->pool.trim(kKept);
+    context->pool.trim();
     return LEEWAY_OK;
   } catch (const Error& error) {
     set_message(context, error.what());

@@ -100,8 +100,8 @@ TEST(CApi, FillValuesThatNoDoubleHolds) {
     leeway_buffer_free(stream);
   };
   std::vector<u64> wide(200);
-  for (size_t i = 0; i < wide.size(); ++i) wide[i] = (u64(1) << 63) + i * i;
-  check(LEEWAY_U64, (u64(1) << 63) + 2, wide);
+  for (size_t i = 0; i < wide.size(); ++i) wide[i] = (u64(1) << 60) + i * i;
+  check(LEEWAY_U64, (u64(1) << 60) + 2, wide);
   std::vector<i16> narrow(200);
   for (size_t i = 0; i < narrow.size(); ++i) narrow[i] = i16(i * 7);
   check(LEEWAY_I16, i16(-32767), narrow);

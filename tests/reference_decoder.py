@@ -283,12 +283,35 @@ def huffman(reader, count, width, params):
     mode = reader.get("B")
     if mode == 0:
         return untoken([reader.get("B")] * count, raw, max(width, 32))
+    if mode == 2:
+        codes, rest = codewords(sparse_lengths(reader)), reader.rest()
+        return untoken(read_stream(Bits(rest), count, codes), raw, max(width, 32))
     require(mode == 1, "unknown mode")
     highest = reader.get("B")
     lengths = [n for byte in reader.take(highest // 2 + 1) for n in (byte & 15, byte >> 4)]
     require(all(n <= 12 for n in lengths) and not any(lengths[highest + 1 :]), "wrong lengths")
     codes, sizes = codewords(lengths), [reader.varint() for _ in range(4)]
     return untoken(read_streams(reader, sizes, count, codes), raw, max(width, 32))
+
+
+def sparse_lengths(reader):
+    """Until they form a code."""
+    halves, lengths = iter(()), []
+
+    def nibble():
+        nonlocal halves
+        found = next(halves, None)
+        if found is None:
+            byte = reader.get("B")
+            found, halves = byte & 15, iter((byte >> 4,))
+        return found
+
+    while sum(4096 >> n for n in lengths if n) < 4096:
+        n = nibble()
+        require(n < 15 and len(lengths) < 256, "wrong lengths")
+        lengths += [0] * (nibble() + 2) if n == 13 else [0] * (nibble() + 16 * nibble() + 18) if n == 14 else [n]
+    require(len(lengths) <= 256 and not any(halves), "wrong lengths")
+    return lengths
 
 
 def codewords(lengths):
@@ -307,14 +330,19 @@ def codewords(lengths):
 def read_streams(reader, sizes, count, codes):
     tokens, m = [], (count + 3) // 4
     for k, size in enumerate(sizes):
-        bits = Bits(reader.take(size))
-        for _ in range(min((k + 1) * m, count) - min(k * m, count)):
-            length = code = 0
-            while (length, code) not in codes:
-                code, length = code << 1 | bits.get(1), length + 1
-                require(length <= 12, "no such code")
-            tokens.append(codes[length, code])
-        bits.expect_end()
+        tokens += read_stream(Bits(reader.take(size)), min((k + 1) * m, count) - min(k * m, count), codes)
+    return tokens
+
+
+def read_stream(bits, count, codes):
+    tokens = []
+    for _ in range(count):
+        length = code = 0
+        while (length, code) not in codes:
+            code, length = code << 1 | bits.get(1), length + 1
+            require(length <= 12, "no such code")
+        tokens.append(codes[length, code])
+    bits.expect_end()
     return tokens
 
 
@@ -391,11 +419,21 @@ class Rans:
         self.count, self.width, self.done = count, width, 0
         if count == 0:
             return
-        head = Bits(reader.take(reader.varint()))
-        highest, self.table_of, table = head.get(8), [0] * 256, 0
-        for context in range(1, 256):
-            table += head.get(1) if context <= highest else 0
-            self.table_of[context] = table
+        size, self.table_of, table = reader.varint(), [0] * 256, 0
+        self.first_form = size > 0
+        head = Bits(reader.take(size or reader.varint()))
+        if self.first_form:
+            highest = head.get(8)
+            for context in range(1, 256):
+                table += head.get(1) if context <= highest else 0
+                self.table_of[context] = table
+        else:
+            table, before = head.get(8), 0
+            for number in range(1, table + 1):
+                first = head.get(8)
+                require(first > before, "contexts out of order")
+                self.table_of[first:], before = [number] * (256 - first), first
+        require(table < count, "more tables than codes")
         self.tables = [self.read_table(head, width) for _ in range(table + 1)]
         head.expect_end()
         self.reader, self.in_segment = reader, 0
@@ -403,9 +441,11 @@ class Rans:
     def segment(self, count):
         """The next so many codes can be decoded without those before."""
         raw_bytes, words_and_states = self.reader.varint(), self.reader.varint()
-        self.states = [self.reader.get("I") for _ in range(32 if words_and_states & 1 else 8)]
+        words, number = (words_and_states >> 1, 1 + words_and_states % 2) if self.first_form else divmod(words_and_states, 4)
+        require(number < 3, "unknown number of states")
+        self.states = [self.reader.get("I") for _ in range((1, 8, 32)[number])]
         self.raw = Bits(bytes(self.reader.take(raw_bytes)))
-        self.words = Reader(bytes(self.reader.take(2 * (words_and_states >> 1))))
+        self.words = Reader(bytes(self.reader.take(2 * words)))
         self.done, self.in_segment = 0, count
 
     @staticmethod

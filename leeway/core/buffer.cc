@@ -47,11 +47,8 @@ void release(BufferPool::Block block) noexcept {
 class Reserve {
  public:
   static Reserve& get() {
-    static Reserve reserve;
-    return reserve;
-  }
-  ~Reserve() {
-    for (const BufferPool::Block& block : blocks_) release(block);
+    static auto* const reserve = new Reserve;  // never destroyed: hosts may still write at the end
+    return *reserve;
   }
   BufferPool::Block take(size_t bytes) {
     if (bytes < kWorthKeeping) return {};
@@ -78,26 +75,54 @@ class Reserve {
   size_t held_ = 0;
 };
 
+// The pool that a thread keeps until it ends. What comes later, when a host writes in its last
+// moments, does without.
+class OwnPool {
+ public:
+  static BufferPool* get() {
+    if (!is_over) {
+      thread_local OwnPool own;
+      return &own.pool_;
+    }
+    return nullptr;
+  }
+  ~OwnPool() { is_over = true; }
+
+ private:
+  static inline thread_local bool is_over = false;
+  BufferPool pool_;
+};
+
 }  // namespace
 
 BufferPool::~BufferPool() {
   for (const Block& block : free_) Reserve::get().give(block);
 }
 
-void BufferPool::trim(size_t bytes) {
+void BufferPool::trim() {
   for (Block* block = free_.begin(); block < free_.end();) {
-    if (block->bytes <= bytes) {
+    if (block->bytes <= kMostKept) {
       ++block;
       continue;
     }
     Reserve::get().give(*block);
     free_.remove(block);
   }
+  for (Kept& kept : kept_)
+    if (kept.object && kept.bytes && kept.bytes(kept.object.get()) > kMostKept) kept.object.reset();
 }
 
 BufferPool::Use::Use(BufferPool& pool) : outer_(std::exchange(current, &pool)) {}
 BufferPool::Use::~Use() { current = outer_; }
-bool BufferPool::in_use() { return current != nullptr; }
+
+BufferPool::UseOwn::UseOwn() : is_outermost_(!current) {
+  if (is_outermost_) current = OwnPool::get();
+}
+BufferPool::UseOwn::~UseOwn() {
+  if (!is_outermost_ || !current) return;
+  current->trim();
+  current = nullptr;
+}
 
 BufferPool::Block BufferPool::take(size_t bytes) {
   if (bytes == 0) return {};
@@ -108,13 +133,11 @@ BufferPool::Block BufferPool::take(size_t bytes) {
   return allocate(bytes);
 }
 
-std::shared_ptr<void>* BufferPool::find(const void* type) {
+BufferPool::Kept* BufferPool::find(const void* type) {
   if (!current) return nullptr;
   auto& kept = current->kept_;
-  const auto found =
-      std::ranges::find(kept, type, &std::pair<const void*, std::shared_ptr<void>>::first);
-  if (found != kept.end()) return &found->second;
-  return &kept.emplace_back(type, nullptr).second;
+  const auto found = std::ranges::find(kept, type, &Kept::type);
+  return found != kept.end() ? &*found : &kept.emplace_back(Kept{type, nullptr, nullptr});
 }
 
 void BufferPool::give(Block block) noexcept {

@@ -3,6 +3,7 @@
 //
 // While a thread uses a BufferPool, buffers of that thread are kept and reused: chunk after chunk
 // needs the same sizes, and fresh pages from the system cost more than a pass over the data.
+// Between calls a thread keeps what small arrays need.
 #pragma once
 
 #include <array>
@@ -16,8 +17,10 @@
 
 namespace leeway {
 
-// What the library keeps at most between calls, in bytes.
+// What the library keeps at most between calls, in bytes, for all threads together.
 inline constexpr size_t kBufferReserve = size_t(96) << 20;
+// What a thread keeps for itself between calls is not larger, each.
+inline constexpr size_t kMostKept = size_t(256) << 10;
 
 class LEEWAY_EXPORT BufferPool {
  public:
@@ -67,30 +70,49 @@ class LEEWAY_EXPORT BufferPool {
    private:
     BufferPool* outer_;
   };
-  // Whether this thread uses one.
-  static bool in_use();
-  // Gives back to the library, for any thread, what is larger than so many bytes.
-  void trim(size_t bytes);
+  // The same with the pool that the thread has of its own, unless it uses another one already.
+  class LEEWAY_EXPORT UseOwn {
+   public:
+    UseOwn();
+    ~UseOwn();
+    UseOwn(const UseOwn&) = delete;
+    UseOwn& operator=(const UseOwn&) = delete;
+
+   private:
+    bool is_outermost_;
+  };
+  // To be called between calls: gives back what is larger than kMostKept.
+  void trim();
 
   // From the pool of this thread if it has one, else from the heap.
   static Block take(size_t bytes);
   static void give(Block block) noexcept;
 
-  // An object of type O that this thread's pool keeps; a fresh one if there is no pool.
+  // An object of type O that this thread's pool keeps; a fresh one if there is no pool. O::bytes()
+  // says how much memory it holds beside itself, if there is such a function.
   template <class O>
   static std::shared_ptr<O> keep() {
     static const char type = 0;
-    std::shared_ptr<void>* kept = find(&type);
+    Kept* const kept = find(&type);
     if (!kept) return std::make_shared<O>();
-    if (!*kept) *kept = std::make_shared<O>();
-    return std::static_pointer_cast<O>(*kept);
+    if (!kept->object) {
+      kept->object = std::make_shared<O>();
+      if constexpr (requires(const O& object) { object.bytes(); })
+        kept->bytes = [](const void* object) { return static_cast<const O*>(object)->bytes(); };
+    }
+    return std::static_pointer_cast<O>(kept->object);
   }
 
  private:
-  static std::shared_ptr<void>* find(const void* type);  // null: no pool
+  struct Kept {
+    const void* type;
+    std::shared_ptr<void> object;
+    size_t (*bytes)(const void*) = nullptr;
+  };
+  static Kept* find(const void* type);  // null: no pool
 
   Blocks<16> free_;
-  std::vector<std::pair<const void*, std::shared_ptr<void>>> kept_;
+  std::vector<Kept> kept_;
 };
 
 template <class T>

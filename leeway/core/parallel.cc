@@ -68,9 +68,7 @@ void run(u64 count, unsigned threads, const Executor& executor,
   const auto guarded = [&](unsigned worker) {
     const DefaultFloatingPoint environment;
     const Sharing sharing(executor ? 1 : std::max(1u, threads / workers));
-    if (BufferPool::in_use()) return work(worker);
-    BufferPool pool;
-    const BufferPool::Use use(pool);
+    const BufferPool::UseOwn use;
     work(worker);
   };
   if (workers <= 1) {

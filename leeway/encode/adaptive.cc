@@ -330,7 +330,7 @@ class AdaptiveSource final : public CodeSource<I> {
       book_ = offline_book(change - kOffline);
     else if (change != kSame || book_.lengths.empty())
       fail_corrupt("there is no such book");
-    if (change != kSame) prefix::build_table<u16>(book_.lengths, table_);
+    if (change != kSame) table_.build(book_.lengths, left_);
     const auto bytes = prefix::read_sizes(in_);
     apart_ = BitReader(in_.take_section());
     const ByteView body = in_.take(prefix::sum_of(bytes));

@@ -2,6 +2,7 @@
 #include "leeway/encode/curve.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "leeway/core/log2.h"
 #include "leeway/encode/token.h"
@@ -45,7 +46,9 @@ Sizes sizes_of(u32 token, int mantissa) {
 }
 
 u32 nearest_step(u64 numerator, u64 denominator) {
-  u32 step = 0;
+  // The last one at a power of two that is not above.
+  const int bits = std::bit_width(numerator / denominator);
+  u32 step = bits < 3 ? 0 : std::min(4 * u32(bits - 3), 63u);
   while (step < 63 &&
          (quarter_octave(step) + quarter_octave(step + 1)) * denominator <= 2 * numerator)
     ++step;
@@ -85,18 +88,19 @@ std::array<u16, 256> frequencies_of(const Curve& curve, int mantissa) {
                      share * (rest.beyond(first - 1) - rest.beyond(end - 1));
     put(token, (here >> 4) * others >> 32);
   }
-  *std::ranges::max_element(frequencies) += u16(kFrequencySum - sum);
+  const auto given = std::span(frequencies).first(curve.last + 1);
+  *std::ranges::max_element(given) += u16(kFrequencySum - sum);
   return frequencies;
 }
 
-u64 bits_under(const Histogram& counts, const std::array<u16, 256>& frequencies) {
+u64 bits_under(TokenCounts counts, const std::array<u16, 256>& frequencies) {
   u64 bits = 0;
   for (size_t t = 0; t < counts.size(); ++t)
     if (counts[t] > 0) bits += counts[t] * ((u64(kFrequencyBits) << 16) - log2_of(frequencies[t]));
   return bits;
 }
 
-Curve first_curve(const Histogram& counts, int mantissa) {
+Curve first_curve(TokenCounts counts, int mantissa) {
   Curve curve{0, 0, 0, 1};
   u64 others = 0, sizes = 0;
   for (u32 token = 1; token < counts.size(); ++token) {
@@ -110,14 +114,15 @@ Curve first_curve(const Histogram& counts, int mantissa) {
     }
     sizes += counts[token] * less_one;
   }
-  curve.zeros = others == 0 ? 63 : nearest_step(u64(counts[0]) << 10, others);
+  const u64 zeros = counts.empty() ? 0 : counts[0];
+  curve.zeros = others == 0 ? 63 : nearest_step(zeros << 10, others);
   curve.mean = others == 0 ? 0 : nearest_step(sizes << 8, others);
   // With its tail the mean is half an octave larger.
   curve.mean -= std::min(curve.mean, 3u);
   return curve;
 }
 
-Curve best_curve(const Histogram& counts, int mantissa) {
+Curve best_curve(TokenCounts counts, int mantissa) {
   Curve best = first_curve(counts, mantissa);
   u64 fewest = bits_under(counts, frequencies_of(best, mantissa));
   const auto better = [&](Curve curve) {

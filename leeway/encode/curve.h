@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "leeway/core/types.h"
 
@@ -15,7 +16,8 @@ namespace leeway {
 inline constexpr int kFrequencyBits = 12;
 inline constexpr u32 kFrequencySum = 1u << kFrequencyBits;
 
-using Histogram = std::array<u32, 256>;
+// How often each token occurs; tokens behind the last that does may be left out.
+using TokenCounts = std::span<const u32>;
 
 // Numbers a quarter of an octave apart: 4, 5, 6, 7, 8, 10, 12, ...
 constexpr u64 quarter_octave(u32 step) { return u64(4 + step % 4) << step / 4; }
@@ -32,10 +34,10 @@ inline constexpr int kCurveBits = 8 + 6 + 6 + 2;
 std::array<u16, 256> frequencies_of(const Curve& curve, int mantissa);
 
 // The one under which the tokens take few bits: by their means alone, or the best of several.
-Curve first_curve(const Histogram& counts, int mantissa);
-Curve best_curve(const Histogram& counts, int mantissa);
+Curve first_curve(TokenCounts counts, int mantissa);
+Curve best_curve(TokenCounts counts, int mantissa);
 
 // Bits, times 2^16, of the tokens with these frequencies; none may be 0 that is needed.
-u64 bits_under(const Histogram& counts, const std::array<u16, 256>& frequencies);
+u64 bits_under(TokenCounts counts, const std::array<u16, 256>& frequencies);
 
 }  // namespace leeway

@@ -35,7 +35,7 @@ u64 entropy_and_curve(double scale, u64& by_curve) {
   std::vector<u8> tokens(codes.size());
   BitWriter raw;
   tokenize(codes, tokens, raw);
-  Histogram counts{};
+  std::array<u32, 256> counts{};
   for (const u8 token : tokens) ++counts[token];
   by_curve = bits_under(counts, frequencies_of(best_curve(counts, kTokenBits<I>), kTokenBits<I>));
   double entropy = 0;

@@ -31,9 +31,7 @@ int level_near(u64 count, u64 total) {
   return level;
 }
 
-u64 total_of(const Histogram& counts) {
-  return std::accumulate(counts.begin(), counts.end(), u64(0));
-}
+u64 total_of(TokenCounts counts) { return std::accumulate(counts.begin(), counts.end(), u64(0)); }
 
 // What a level is expected to be, from those of the same sign before it.
 int expected_level(const std::array<int, 256>& levels, size_t token) {
@@ -56,13 +54,12 @@ int get_signed(BitReader& in) {
   return int(unzigzag(u32(z)));
 }
 
-std::array<int, 256> levels_of(const Histogram& counts, size_t top) {
+// Of the tokens that are counted.
+void find_levels(TokenCounts counts, size_t top, std::span<int> levels) {
   const u64 total = total_of(counts);
-  std::array<int, 256> levels{};
   u64 sum = 0;
   for (size_t t = 0; t < counts.size(); ++t) {
-    if (t == top) continue;
-    levels[t] = level_near(counts[t], total);
+    levels[t] = t == top ? 0 : level_near(counts[t], total);
     sum += frequency_of(levels[t]);
   }
   while (sum >= kFrequencySum) {  // something must be left for the top
@@ -70,15 +67,15 @@ std::array<int, 256> levels_of(const Histogram& counts, size_t top) {
     sum -= frequency_of(largest) - frequency_of(largest - 1);
     --largest;
   }
-  return levels;
 }
 
-Frequencies listed(const Histogram& counts) {
+Frequencies listed(TokenCounts counts) {
   Frequencies table;
   table.top = u8(std::ranges::max_element(counts) - counts.begin());
-  const std::array<int, 256> levels = levels_of(counts, table.top);
+  std::array<int, 256> levels;
+  find_levels(counts, table.top, std::span(levels).first(counts.size()));
   u32 sum = 0;
-  for (size_t t = 0; t < 256; ++t) {
+  for (size_t t = 0; t < counts.size(); ++t) {
     table.of[t] = u16(frequency_of(levels[t]));
     sum += table.of[t];
   }
@@ -86,18 +83,18 @@ Frequencies listed(const Histogram& counts) {
   return table;
 }
 
-// Of the tokens whose frequencies are written.
-size_t count_of(const Frequencies& table) {
-  size_t count = 256;
+// Of the tokens whose frequencies are written; those from `end` on have none.
+size_t count_of(const Frequencies& table, size_t end) {
+  size_t count = end;
   while (count > 0 && (table.of[count - 1] == 0 || count - 1 == table.top)) --count;
   return count;
 }
 
 // Calls f(difference) for every level that is written.
 template <class F>
-void for_each_level(const Frequencies& table, F&& f) {
-  std::array<int, 256> levels{};
-  for (size_t t = 0, count = count_of(table); t < count; ++t) {
+void for_each_level(const Frequencies& table, size_t end, F&& f) {
+  std::array<int, 256> levels;
+  for (size_t t = 0, count = count_of(table, end); t < count; ++t) {
     const int expected = expected_level(levels, t);
     if (t == table.top) {
       levels[t] = expected;
@@ -108,17 +105,17 @@ void for_each_level(const Frequencies& table, F&& f) {
   }
 }
 
-u64 bits_of(const Frequencies& table) {
+u64 bits_of(const Frequencies& table, size_t end) {
   u64 bits = 1 + 8 + 9;
-  for_each_level(table, [&](int difference) {
+  for_each_level(table, end, [&](int difference) {
     bits += 2 * u64(std::bit_width(zigzag(i32(difference)) + 1)) - 1;
   });
   return bits;
 }
 
 // Bits, times 2^16, of the tokens and the list.
-u64 cost_under(const Frequencies& list, const Histogram& counts) {
-  return bits_under(counts, list.of) + (bits_of(list) << 16);
+u64 cost_under(const Frequencies& list, TokenCounts counts) {
+  return bits_under(counts, list.of) + (bits_of(list, counts.size()) << 16);
 }
 
 constexpr u64 kBitsOfCurve = 1 + kCurveBits;
@@ -126,7 +123,7 @@ constexpr u64 kMany = 8192;  // tokens for which a list is cheaper than a curve
 
 }  // namespace
 
-Frequencies approximate(const Histogram& counts, int mantissa) {
+Frequencies approximate(TokenCounts counts, int mantissa) {
   Frequencies list = listed(counts), curve;
   if (total_of(counts) >= kMany) return list;
   curve.curve = best_curve(counts, mantissa);
@@ -145,8 +142,8 @@ void write(const Frequencies& table, BitWriter& out) {
     return;
   }
   out.put(table.top, 8);
-  out.put(count_of(table), 9);
-  for_each_level(table, [&](int difference) { put_signed(out, difference); });
+  out.put(count_of(table, table.of.size()), 9);
+  for_each_level(table, table.of.size(), [&](int difference) { put_signed(out, difference); });
 }
 
 Frequencies read_frequencies(BitReader& in, int mantissa) {
@@ -176,7 +173,7 @@ Frequencies read_frequencies(BitReader& in, int mantissa) {
   return table;
 }
 
-u64 cost_of(const Histogram& counts, int mantissa) {
+u64 cost_of(TokenCounts counts, int mantissa) {
   const u64 total = total_of(counts);
   if (total == 0) return 0;
   if (total < kMany) {
@@ -191,24 +188,34 @@ u64 cost_of(const Histogram& counts, int mantissa) {
   return bits;
 }
 
-SharedTables share_tables(std::span<const Histogram> contexts, int mantissa) {
+namespace {
+
+// Adds the tokens of a context to those of another.
+void join(const ContextCounts& from, ContextCounts& to) {
+  for (; to.end < from.end; ++to.end) to.of[to.end] = 0;
+  for (size_t t = 0; t < from.end; ++t) to.of[t] += from.of[t];
+}
+
+}  // namespace
+
+SharedTables share_tables(std::vector<ContextCounts> contexts, int mantissa) {
+  // Contexts that share a table are a group, which the last of them stands for.
   struct Group {
-    size_t end;  // of its contexts
-    Histogram counts;
+    ContextCounts* counts;
     u64 cost, joined_cost;  // joined_cost: with the next group
   };
   std::vector<Group> groups;
-  for (size_t c = 0; c < contexts.size(); ++c)
-    if (total_of(contexts[c]) > 0)
-      groups.push_back({c + 1, contexts[c], cost_of(contexts[c], mantissa), 0});
-  const auto joined = [](const Group& a, const Group& b) {
-    Histogram sum;
-    std::ranges::transform(a.counts, b.counts, sum.begin(), std::plus());
-    return sum;
-  };
+  groups.reserve(contexts.size());
+  for (ContextCounts& counts : contexts)
+    groups.push_back({&counts, cost_of(counts.counts(), mantissa), 0});
   const auto update = [&](size_t i) {
-    if (i + 1 < groups.size())
-      groups[i].joined_cost = cost_of(joined(groups[i], groups[i + 1]), mantissa);
+    if (i + 1 >= groups.size()) return;
+    const ContextCounts& next = *groups[i + 1].counts;
+    ContextCounts both;
+    both.end = next.end;
+    std::copy_n(next.of.begin(), next.end, both.of.begin());
+    join(*groups[i].counts, both);
+    groups[i].joined_cost = cost_of(both.counts(), mantissa);
   };
   for (size_t i = 0; i < groups.size(); ++i) update(i);
   for (;;) {
@@ -222,21 +229,17 @@ SharedTables share_tables(std::span<const Histogram> contexts, int mantissa) {
       }
     }
     if (best == groups.size()) break;
-    groups[best + 1].counts = joined(groups[best], groups[best + 1]);
+    join(*groups[best].counts, *groups[best + 1].counts);
     groups[best + 1].cost = groups[best].joined_cost;
     groups.erase(groups.begin() + std::ptrdiff_t(best));
     update(best);
     if (best > 0) update(best - 1);
   }
   SharedTables shared;
-  shared.table_of.resize(contexts.size());
-  size_t context = 0;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    for (; context < groups[i].end; ++context) shared.table_of[context] = u8(i);
-    shared.counts.push_back(groups[i].counts);
+  for (const Group& group : groups) {
+    shared.table_of.resize(group.counts->context + 1, u8(shared.counts.size()));
+    shared.counts.push_back(*group.counts);
   }
-  for (; context < contexts.size(); ++context)
-    shared.table_of[context] = u8(groups.empty() ? 0 : groups.size() - 1);
   return shared;
 }
 

@@ -21,19 +21,25 @@ struct Frequencies {
 
 // What codes the tokens with the fewest bits, the table's own among them. `mantissa`: bits of it in
 // a token.
-Frequencies approximate(const Histogram& counts, int mantissa);
+Frequencies approximate(TokenCounts counts, int mantissa);
 void write(const Frequencies& table, BitWriter& out);
 Frequencies read_frequencies(BitReader& in, int mantissa);
 
 // Bits, times 2^16, that the tokens will take, and their table; about.
-u64 cost_of(const Histogram& counts, int mantissa);
+u64 cost_of(TokenCounts counts, int mantissa);
 
-// Which contexts share a table: contexts next to each other are joined as long as that saves bits.
-// tables[c] is the table of context c; numbers start at 0 and rise.
-struct SharedTables {
-  std::vector<u8> table_of;       // by context
-  std::vector<Histogram> counts;  // by table
+// A context that occurs, and its tokens, of which there are `end` with those that do not.
+struct ContextCounts {
+  size_t context, end;
+  std::array<u32, 256> of;
+  TokenCounts counts() const { return TokenCounts(of).first(end); }
 };
-SharedTables share_tables(std::span<const Histogram> contexts, int mantissa);
+// Which contexts share a table: contexts next to each other, in the order given, are joined as long
+// as that saves bits. Numbers of tables start at 0 and rise.
+struct SharedTables {
+  std::vector<u8> table_of;           // by context, up to the last that occurs
+  std::vector<ContextCounts> counts;  // by table, of all its contexts
+};
+SharedTables share_tables(std::vector<ContextCounts> contexts, int mantissa);
 
 }  // namespace leeway

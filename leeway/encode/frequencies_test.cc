@@ -9,6 +9,8 @@
 namespace leeway::test {
 namespace {
 
+using Histogram = std::array<u32, 256>;
+
 u32 sum_of(const Frequencies& table) {
   return std::accumulate(table.of.begin(), table.of.end(), 0u);
 }
@@ -75,14 +77,35 @@ TEST(Frequencies, AnyBytesAreATableOrAnError) {
 }
 
 TEST(Frequencies, ContextsThatAreAlikeShareATable) {
-  std::vector<Histogram> contexts(9);
-  for (size_t c = 0; c < contexts.size(); ++c) {
+  std::vector<ContextCounts> contexts;
+  for (size_t c = 0; c < 9; ++c) {
     if (c == 4) continue;  // not used
-    for (u32 t = 0; t < 8; ++t) contexts[c][t] = c < 6 ? 1000 >> t : 100 + t;
+    contexts.push_back({c, 8, {}});
+    for (u32 t = 0; t < 8; ++t) contexts.back().of[t] = c < 6 ? 1000 >> t : 100 + t;
   }
   const SharedTables shared = share_tables(contexts, 2);
   ASSERT_EQ(shared.counts.size(), 2u);
-  for (size_t c = 0; c < contexts.size(); ++c) EXPECT_EQ(shared.table_of[c], c < 6 ? 0 : 1) << c;
+  ASSERT_EQ(shared.table_of.size(), 9u);
+  for (size_t c = 0; c < 9; ++c) EXPECT_EQ(shared.table_of[c], c < 6 ? 0 : 1) << c;
+  EXPECT_EQ(shared.counts[0].of[0], 5000u);
+  EXPECT_EQ(shared.counts[1].of[7], 321u);
+}
+
+// Tokens that are left out at the end change nothing.
+TEST(Frequencies, OnlyTokensThatOccurMatter) {
+  std::mt19937_64 random(8);
+  for (int round = 0; round < 300; ++round) {
+    Histogram counts{};
+    const size_t end = 1 + random() % 256;
+    for (size_t i = 0; i < 20; ++i) counts[random() % end] = u32(random() % 100);
+    counts[end - 1] = 1;
+    const TokenCounts cut = TokenCounts(counts).first(end);
+    EXPECT_EQ(cost_of(cut, 2), cost_of(counts, 2));
+    const Frequencies a = approximate(cut, 2), b = approximate(counts, 2);
+    EXPECT_EQ(a.of, b.of);
+    EXPECT_EQ(a.top, b.top);
+    EXPECT_EQ(a.curve.has_value(), b.curve.has_value());
+  }
 }
 
 }  // namespace

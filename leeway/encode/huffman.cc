@@ -41,6 +41,9 @@ Lengths read_lengths(Reader& in) {
   return prefix::read_lengths(in, highest + 1);
 }
 
+// So many tokens and more are in four streams, which are decoded side by side.
+constexpr size_t kMany = 4096;
+
 // Tokens at the end of a stream that take at least eight bytes.
 constexpr size_t kTail = 64;
 
@@ -68,26 +71,49 @@ void decode_tokens(Reader& in, const prefix::DecodeTable<u8>& table, std::span<u
   prefix::decode_streams(body, bytes, table, tokens);
 }
 
-enum class Mode : u8 { constant = 0, coded = 1 };
+enum class Mode : u8 { constant = 0, coded = 1, few = 2 };
+
+void write_few(std::span<const u8> tokens, Writer& out) {
+  Counts counts{};
+  for (const u8 token : tokens) ++counts[token];
+  size_t end = kSymbols;
+  while (counts[end - 1] == 0) --end;
+  const Lengths lengths = prefix::code_lengths(std::span(counts).first(end));
+  const std::vector<u64> table = prefix::encode_table(lengths);
+  out.put(Mode::few);
+  prefix::write_sparse_lengths(lengths, out);
+  u64 bits = 0;
+  for (size_t s = 0; s < end; ++s) bits += u64(counts[s]) * u64(prefix::length_of(table[s]));
+  prefix::StreamWriter stream{out.extend(size_t((bits + 7) / 8)).data()};
+  size_t i = 0;
+  for (; i + kTail < tokens.size(); i += 4) stream.put_four(tokens.data() + i, table.data());
+  stream.put_some(tokens.subspan(i), table.data());
+  stream.finish();
+}
+
+void write_many(std::span<const u8> tokens, Writer& out) {
+  const auto stream_counts = count_tokens(tokens);
+  Counts counts{};
+  for (const Counts& table : stream_counts)
+    for (size_t s = 0; s < kSymbols; ++s) counts[s] += table[s];
+  out.put(Mode::coded);
+  const Lengths lengths = prefix::code_lengths(counts);
+  write_lengths(lengths, out);
+  encode_streams(tokens, stream_counts, prefix::encode_table(lengths), out);
+}
 
 void write_tokens(std::span<const u8> tokens, BitWriter& bits, Writer& out) {
   const Writer raw = bits.take();
   out.put_varint(raw.size());
   out.put_bytes(raw.bytes());
-  const auto stream_counts = count_tokens(tokens);
-  Counts counts{};
-  for (const Counts& table : stream_counts)
-    for (size_t s = 0; s < kSymbols; ++s) counts[s] += table[s];
-  const auto used = kSymbols - size_t(std::ranges::count(counts, 0u));
-  if (used <= 1) {
+  if (std::ranges::all_of(tokens, [&](u8 token) { return token == tokens[0]; })) {
     out.put(Mode::constant);
     out.put(tokens.empty() ? u8(0) : tokens[0]);
-    return;
+  } else if (tokens.size() < kMany) {
+    write_few(tokens, out);
+  } else {
+    write_many(tokens, out);
   }
-  out.put(Mode::coded);
-  const Lengths lengths = prefix::code_lengths(counts);
-  write_lengths(lengths, out);
-  encode_streams(tokens, stream_counts, prefix::encode_table(lengths), out);
 }
 
 // Returns the raw bits.
@@ -97,9 +123,10 @@ ByteView read_tokens(Reader& in, std::span<u8> tokens) {
   if (mode == u8(Mode::constant)) {
     std::ranges::fill(tokens, in.get<u8>());
   } else if (mode == u8(Mode::coded)) {
-    prefix::DecodeTable<u8> table;
-    prefix::build_table(read_lengths(in), table);
-    decode_tokens(in, table, tokens);
+    decode_tokens(in, prefix::DecodeTable<u8>(read_lengths(in), tokens.size()), tokens);
+  } else if (mode == u8(Mode::few)) {
+    const Lengths lengths = prefix::read_sparse_lengths(in, kSymbols);
+    prefix::decode_stream(in.rest(), prefix::DecodeTable<u8>(lengths, tokens.size()), tokens);
   } else {
     fail_corrupt("unknown Huffman mode");
   }

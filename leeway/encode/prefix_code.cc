@@ -100,6 +100,99 @@ std::vector<u8> read_lengths(Reader& in, size_t count) {
   return lengths;
 }
 
+namespace {
+
+// Nibbles that are no lengths: runs of symbols without a code.
+constexpr u8 kRun = 13, kLongRun = 14;
+constexpr size_t kShortestRun = 2, kShortestLongRun = 18, kLongestRun = kShortestLongRun + 255;
+
+class NibbleWriter {
+ public:
+  explicit NibbleWriter(Writer& out) : out_(out) {}
+  ~NibbleWriter() {
+    if (is_half_) out_.put(low_);
+  }
+  void put(size_t nibble) {
+    if (is_half_)
+      out_.put(u8(low_ | nibble << 4));
+    else
+      low_ = u8(nibble);
+    is_half_ = !is_half_;
+  }
+
+ private:
+  Writer& out_;
+  u8 low_ = 0;
+  bool is_half_ = false;
+};
+
+class NibbleReader {
+ public:
+  explicit NibbleReader(Reader& in) : in_(in) {}
+  size_t get() {
+    if (!is_half_) byte_ = in_.get<u8>();
+    is_half_ = !is_half_;
+    return is_half_ ? byte_ & 15 : byte_ >> 4;
+  }
+  void expect_end() const {
+    if (is_half_ && byte_ >> 4) fail_corrupt("code length behind the last");
+  }
+
+ private:
+  Reader& in_;
+  u8 byte_ = 0;
+  bool is_half_ = false;
+};
+
+}  // namespace
+
+void write_sparse_lengths(std::span<const u8> lengths, Writer& out) {
+  NibbleWriter nibbles(out);
+  for (size_t s = 0; s < lengths.size();) {
+    size_t run = 0;
+    while (s + run < lengths.size() && lengths[s + run] == 0) ++run;
+    if (s + run == lengths.size()) return;
+    run = std::min(run, kLongestRun);
+    if (run < kShortestRun) {
+      nibbles.put(lengths[s]);
+      run = 1;
+    } else if (run < kShortestLongRun) {
+      nibbles.put(kRun);
+      nibbles.put(run - kShortestRun);
+    } else {
+      nibbles.put(kLongRun);
+      nibbles.put((run - kShortestLongRun) & 15);
+      nibbles.put((run - kShortestLongRun) >> 4);
+    }
+    s += run;
+  }
+}
+
+std::vector<u8> read_sparse_lengths(Reader& in, size_t most) {
+  NibbleReader nibbles(in);
+  std::vector<u8> lengths;
+  constexpr u32 kWhole = 1u << kMaxLength;
+  for (u32 used = 0; used < kWhole;) {
+    const size_t nibble = nibbles.get();
+    size_t count = 1;
+    if (nibble == kRun) {
+      count = nibbles.get() + kShortestRun;
+    } else if (nibble == kLongRun) {
+      const size_t low = nibbles.get();
+      count = (low | nibbles.get() << 4) + kShortestLongRun;
+    } else if (nibble > size_t(kMaxLength)) {
+      fail_corrupt("code too long");
+    }
+    const u8 length = nibble > size_t(kMaxLength) ? u8(0) : u8(nibble);
+    if (count > most - lengths.size()) fail_corrupt("more codes than there are symbols");
+    lengths.insert(lengths.end(), count, length);
+    if (length > 0) used += kWhole >> length;
+  }
+  nibbles.expect_end();
+  check_lengths(lengths);
+  return lengths;
+}
+
 void check_lengths(std::span<const u8> lengths) {
   u64 used = 0;
   for (const u8 length : lengths) {

@@ -3,6 +3,7 @@
 // read from interleaved bit streams. huffman and adaptive are made of it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -45,6 +46,10 @@ void check_lengths(std::span<const u8> lengths);
 // Two lengths to a byte, the first in the low half; a half left over is 0.
 void write_lengths(std::span<const u8> lengths, Writer& out);
 std::vector<u8> read_lengths(Reader& in, size_t count);
+// The same in few bytes where most symbols have no code (huffman.md): up to the last that has one,
+// at most `most` symbols.
+void write_sparse_lengths(std::span<const u8> lengths, Writer& out);
+std::vector<u8> read_sparse_lengths(Reader& in, size_t most);
 
 // Canonical codes, by length and then by symbol; bits reversed, because streams fill from the low
 // bit.
@@ -113,7 +118,7 @@ void encode_two(std::span<const Token> first, std::span<const Token> second, con
   b.put_some(second.subspan(done), table), b.finish();
 }
 
-// What 12 bits say: one token, or two if both fit. put() writes two in any case.
+// What some bits say: one token, or two if both fit. put() writes two in any case.
 template <class Token>
 class Entry;
 
@@ -157,28 +162,41 @@ class Entry<u16> {
   u32 first_bits() const { return packed_ >> 27 & 15; }
 
  private:
-  // First token 11 bits, bits 4, nothing 1; second token 11, bits of the first 4, whether there is a
-  // second 1.
+  // First token 11 bits, bits 4, nothing 1; second token 11, bits of the first 4, whether there is
+  // a second 1.
   u32 packed_;
 };
 
+// What the next bits of a stream say. Few tokens are not worth a table of all 12 bits: it then has
+// as many as the longest code.
 template <class Token>
-using DecodeTable = std::array<Entry<Token>, 1u << kMaxLength>;
+class DecodeTable {
+ public:
+  static constexpr size_t kFew = 8192;  // tokens
 
-template <class Token>
-void build_table(std::span<const u8> lengths, DecodeTable<Token>& table) {
-  const auto codes = canonical_codes(lengths);
-  for (size_t s = 0; s < lengths.size(); ++s)
-    if (lengths[s] > 0)
-      for (u32 bits = codes[s]; bits < table.size(); bits += 1u << lengths[s])
-        table[bits] = Entry<Token>(s, lengths[s]);
-  // A second token is known if its code ends within the 12 bits: look it up in the single-token
-  // table.
-  for (u32 bits = u32(table.size()); bits-- > 0;) {
-    const Entry<Token> next = table[bits >> table[bits].first_bits()];
-    if (table[bits].first_bits() + next.first_bits() <= kMaxLength) table[bits].add(next);
+  DecodeTable() = default;
+  DecodeTable(std::span<const u8> lengths, size_t tokens) { build(lengths, tokens); }
+  void build(std::span<const u8> lengths, size_t tokens) {
+    const u32 width = tokens < kFew ? u32(std::ranges::max(lengths)) : u32(kMaxLength);
+    mask_ = (1u << width) - 1;
+    const auto codes = canonical_codes(lengths);
+    for (size_t s = 0; s < lengths.size(); ++s)
+      if (lengths[s] > 0)
+        for (u32 bits = codes[s]; bits <= mask_; bits += 1u << lengths[s])
+          entries_[bits] = Entry<Token>(s, lengths[s]);
+    // A second token is known if its code ends within these bits: look it up in the single-token
+    // table.
+    for (u32 bits = mask_ + 1; bits-- > 0;) {
+      const Entry<Token> next = entries_[bits >> entries_[bits].first_bits()];
+      if (entries_[bits].first_bits() + next.first_bits() <= width) entries_[bits].add(next);
+    }
   }
-}
+  Entry<Token> operator[](u64 window) const { return entries_[window & mask_]; }
+
+ private:
+  u32 mask_ = 0;
+  std::array<Entry<Token>, 1u << kMaxLength> entries_;
+};
 
 template <class Token>
 struct StreamReader {
@@ -192,7 +210,7 @@ struct StreamReader {
     window >>= used;
     u32 bits = used;
     for (int k = 0; k < 4; ++k) {
-      const Entry<Token> entry = table[window & (table.size() - 1)];
+      const Entry<Token> entry = table[window];
       entry.put(to);
       to += entry.count();
       bits += entry.bits();
@@ -209,7 +227,7 @@ struct StreamReader {
       u64 window = 0;
       if (from > limit) fail_corrupt("Huffman stream ends too early");
       std::memcpy(&window, from, size_t(std::min<std::ptrdiff_t>(8, limit - from)));
-      const Entry<Token> entry = table[(window >> used) & (table.size() - 1)];
+      const Entry<Token> entry = table[window >> used];
       Token both[2];
       entry.put(both);
       *to++ = both[0];
@@ -232,6 +250,16 @@ inline std::array<size_t, kStreams> read_sizes(Reader& in) {
 }
 inline u64 sum_of(const std::array<size_t, kStreams>& bytes) {
   return std::accumulate(bytes.begin(), bytes.end(), u64(0));
+}
+
+// All tokens of one stream.
+template <class Token>
+void decode_stream(ByteView body, const DecodeTable<Token>& table, std::span<Token> tokens) {
+  const u8* const limit = body.data() + body.size();
+  StreamReader<Token> stream{body.data(), 0, tokens.data(), tokens.data() + tokens.size()};
+  while (stream.has_room(limit)) stream.four(table);
+  stream.finish(table, limit);
+  stream.expect_end(limit);
 }
 
 // All tokens of four streams of so many bytes each, one behind the other in `body`.

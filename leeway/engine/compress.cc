@@ -11,11 +11,12 @@
 #include "leeway/core/hash.h"
 #include "leeway/core/lookback.h"
 #include "leeway/engine/analyze.h"
+#include "leeway/engine/border.h"
 #include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/execution.h"
-#include "leeway/engine/layers.h"
 #include "leeway/engine/rate.h"
 #include "leeway/engine/region_bounds.h"
+#include "leeway/engine/rewrite.h"
 
 namespace leeway {
 namespace {
@@ -69,6 +70,18 @@ FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const
                        .payload_hash = hash_of(payload)};
   write(head, out.again<kFrameHeadBytes>(start));
   return head;
+}
+
+u32 count_special(const Mask& mask, const View& values) {
+  return visit_dtype(values.dtype, [&]<class T>(std::type_identity<T>) {
+    u32 count = 0;
+    for (u64 i = 0; i < values.shape.size(); ++i) {
+      T value;
+      std::memcpy(&value, values.data + i * sizeof value, sizeof value);
+      count += mask.is_special(value);
+    }
+    return count;
+  });
 }
 
 namespace {
@@ -256,6 +269,9 @@ class Compression {
     const Box box = header_.chunk_box(ordinal);
     if (options_.earlier) return compress_again(ordinal, bound, view_.part(box), out);
     if (options_.keeps_all) return keep_exactly(ordinal, bound, view_.part(box), out);
+    if (is_brief_)
+      return compress_border_chunk(codec_, usable_bound(bound), mask_, ordinal, view_.part(box),
+                                   out);
     return with_bound_in(ordinal, bound, [&](const ChunkBound& e) {
       return compress_chunk(codec_, e, mask_, ordinal, view_.part(box), out);
     });
@@ -545,9 +561,11 @@ class Compression {
   Statement statement_;
 };
 
-// What a region asks for, chunks around it give as well: smaller ones give less.
+// What a region asks for, chunks around it give as well: smaller ones give less. An array that is a
+// chunk already, of a host, is not cut unless it is large.
 u64 wanted_chunk(const CompressOptions& options, const ChunkCodec& codec) {
-  constexpr u64 kWithRegions = u64(1) << 17;
+  constexpr u64 kWithRegions = u64(1) << 17, kOfHost = u64(1) << 17;
+  if (options.brief && !options.has_regions()) return std::max(codec.chunk_values(), kOfHost);
   return options.has_regions() && !codec.is_by_value()
              ? std::min(codec.chunk_values(), kWithRegions)
              : codec.chunk_values();

@@ -237,6 +237,7 @@ DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& st
                                  const Index& first, const MutableView& out,
                                  const DecompressOptions& options) {
   const DefaultFloatingPoint environment;
+  const BufferPool::UseOwn pool;
   const Header& header = stream.header();
   check_region(header, first, out.dtype, out.shape);
   const auto codec = maker(header.recipe, header.dtype);

@@ -15,6 +15,8 @@ namespace leeway {
 // Appends the frame of one chunk, head and payload.
 FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,
                          u64 ordinal, const View& chunk, Writer& out);
+// How many values are special; the view is contiguous.
+u32 count_special(const Mask& mask, const View& values);
 // The values of a chunk that was read, row-major; if only a part is asked for, others may be left
 // out.
 void decode_chunk(const ChunkCodec& codec, const Header& header, const StreamReader::Chunk& chunk,

@@ -1,41 +1,70 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layers: a chunk that was rewritten in part (docs/FORMAT.md, "Layers").
-//
-// Where a recipe predicts before it quantizes, decoded values that are coded again beside new ones
-// move, and their errors add up. So the old payload stays as it is, and the new values are coded by
-// themselves and laid over it. Every value that was not rewritten keeps its bits.
+// Layers: payloads over each other (docs/FORMAT.md, "Layers"). What is laid over a payload replaces
+// a part of its values; all others keep their bits.
 #pragma once
 
-#include <span>
 #include <vector>
 
-#include "leeway/core/buffer.h"
 #include "leeway/engine/chunk_codec.h"
-#include "leeway/stream/stream_reader.h"
 
 namespace leeway {
+
+// More than this over a chunk would be slow to decode; such a chunk is kept without loss.
+inline constexpr size_t kMostLayers = 64;
+inline constexpr u64 kMostLayered = 4;  // values of all layers, in chunks
+
+// Which values of its box a layer replaces, and what its payload holds.
+enum class Covers : u8 {
+  box = 0,     // all values
+  marked = 1,  // those that are marked; the payload holds the whole box
+  list = 2,    // those that are marked; the payload holds only these, as a list
+};
+
+struct Layer {
+  Box box;
+  Covers covers = Covers::box;
+  Bytes marks;  // one bit for each value of the box, the lowest bit of a byte first
+  ByteView payload;
+
+  bool is_marked(size_t i) const { return marks.empty() || (marks[i / 8] >> i % 8 & 1); }
+  Shape payload_shape() const {
+    if (covers != Covers::list) return box.shape.squeezed();
+    u64 count = 0;
+    for (const u8 byte : marks) count += u64(std::popcount(byte));
+    return Shape{count}.squeezed();
+  }
+};
+
+struct Layers {
+  ByteView base;
+  std::vector<Layer> over;  // later ones lie over earlier ones
+};
+
+// Calls f(position in the chunk, position in the box) for every value that the layer replaces.
+template <class F>
+void for_each_value(const Layer& layer, const Shape& chunk, F&& f) {
+  const size_t rank = chunk.rank();
+  const u64 length = rank > 0 ? layer.box.shape[rank - 1] : 1;
+  size_t in_box = 0;
+  for_each_outer(layer.box.shape, 1, [&](const Index& index) {
+    u64 row = 0;
+    for (size_t axis = 0; axis < rank; ++axis)
+      row = row * chunk[axis] + layer.box.first[axis] + (axis + 1 < rank ? index[axis] : 0);
+    for (u64 i = 0; i < length; ++i, ++in_box)
+      if (layer.is_marked(in_box)) f(size_t(row + i), in_box);
+  });
+}
+
+void write(const Layers& layers, Writer& out);
+// A payload without layers is a base under none.
+Layers read_layers(ByteView payload, const Shape& chunk);
+// Decodes a layer and lays it over the values of the chunk.
+void lay(const ChunkCodec& codec, const Layer& layer, size_t value_bytes, const Shape& chunk,
+         double bound, std::byte* values);
 
 // The values of a payload, with or without layers. The shape has no axes of extent 1. Says whether
 // all values are there: those that are not wanted may be left out.
 bool decode_payload(const ChunkCodec& codec, ByteView payload, DType dtype, const Shape& shape,
                     double bound, ValueSink& values, const Wanted& wanted = {});
-
-// A chunk of a stream, decoded.
-struct OldChunk {
-  OldChunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal);
-  const std::byte* data() const { return reinterpret_cast<const std::byte*>(values.data()); }
-
-  Bytes storage;
-  StreamReader::Chunk chunk;
-  Buffer<u64> values;
-};
-
-// Appends a frame in which changed values (those with a byte that is not 0) are within the bound of
-// the old chunk, and all others bit for bit as they were. `now` is contiguous.
-FrameHead rewrite_chunk(const ChunkCodec& codec, const Mask& mask, const OldChunk& before,
-                        const View& now, std::span<const u8> changed, Writer& out);
-
-// Which values do not have the bits that a chunk decodes to.
-std::vector<u8> changed_values(const OldChunk& before, const View& now);
 
 }  // namespace leeway

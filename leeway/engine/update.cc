@@ -7,7 +7,7 @@
 #include "leeway/core/buffer.h"
 #include "leeway/core/environment.h"
 #include "leeway/engine/execution.h"
-#include "leeway/engine/layers.h"
+#include "leeway/engine/rewrite.h"
 #include "leeway/engine/region.h"
 
 namespace leeway {

@@ -18,6 +18,7 @@ struct Packer {
   }
   Packer(const Packer&) = delete;
   ~Packer() { ZSTD_freeCCtx(context); }
+  size_t bytes() const { return ZSTD_sizeof_CCtx(context); }
 };
 struct Unpacker {
   ZSTD_DCtx* context = ZSTD_createDCtx();
@@ -26,6 +27,7 @@ struct Unpacker {
   }
   Unpacker(const Unpacker&) = delete;
   ~Unpacker() { ZSTD_freeDCtx(context); }
+  size_t bytes() const { return ZSTD_sizeof_DCtx(context); }
 };
 
 // Throws if zstd was short of memory, which says nothing about the bytes.

@@ -68,10 +68,10 @@ Interp Interp::read(const Shape&, Reader& side) const {
   return result;
 }
 
-double Interp::tightening(int level) const {
+double Interp::tightening(size_t level) const {
   const auto [alpha, beta] =
       tight < kGiven ? kTightness[tight] : Tightness{params.alpha, params.beta};
-  return tightening_at(size_t(level) + first_level, alpha, beta);
+  return tightening_at(level + first_level, alpha, beta);
 }
 
 }  // namespace leeway

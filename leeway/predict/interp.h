@@ -65,9 +65,10 @@ struct Interp {
     }
   }
 
- private:
-  LEEWAY_EXPORT double tightening(int level) const;
+  // The bound of a level as a part of the finest one's.
+  LEEWAY_EXPORT double tightening(size_t level) const;
 
+ private:
   // The new points of a level along one axis.
   template <class T>
   class Pass {

@@ -218,14 +218,12 @@ void add_products(const double* plain, const double* weighted, size_t k, double*
 }
 constexpr double kMemory = 1536;    // samples that count
 constexpr double kInherited = 512;  // samples taken over from a coarser level
-constexpr size_t kSolveEvery = 512;
 constexpr double kRidge = 1e-5, kRidgeStep = 1e-4;
 
 }  // namespace
 
 template <class C>
-LeastSquares<C>::LeastSquares(size_t taps)
-    : taps_(taps), plain_(taps + 1 + 4), weighted_(taps + 1), sums_(taps * (taps + 1)) {}
+LeastSquares<C>::LeastSquares(size_t taps) : taps_(taps) {}
 
 template <class C>
 bool LeastSquares<C>::is_full() const {
@@ -236,7 +234,8 @@ template <class C>
 void LeastSquares<C>::inherit(const LeastSquares& other) {
   if (!(other.known_ > 0)) return;
   const double scale = std::min(1.0, kInherited / other.known_);
-  for (size_t i = 0; i < sums_.size(); ++i) sums_[i] = other.sums_[i] * scale;
+  sums_ = other.sums_;
+  for (double& sum : sums_) sum *= scale;
   known_ = other.known_ * scale;
   weights_ = other.weights_;
   guess_weight_ = other.guess_weight_;
@@ -251,6 +250,10 @@ void LeastSquares<C>::settle() {
 
 template <class C>
 void LeastSquares<C>::sample(const Samples<C>& samples) {
+  if (plain_.empty()) {
+    plain_.resize(taps_ + 1 + 4);
+    weighted_.resize(taps_ + 1);
+  }
   differences(samples, taps_, plain_[0].data() + waiting_, weighted_[0].data() + waiting_);
   waiting_ += kSampleGroup;
   if (waiting_ == kBatch) add_batch();
@@ -259,6 +262,7 @@ void LeastSquares<C>::sample(const Samples<C>& samples) {
 template <class C>
 void LeastSquares<C>::add_batch() {
   waiting_ = 0;
+  sums_.resize(taps_ * (taps_ + 1));
   add_products(plain_[0].data(), weighted_[0].data(), taps_, sums_.data());
   known_ += kBatch;
   since_ += kBatch;

@@ -32,6 +32,7 @@ class LeastSquares {
  public:
   static constexpr size_t kSampleGroup = 8;  // samples are taken side by side
   static constexpr size_t kBatch = 128;      // samples added up together
+  static constexpr size_t kSolveEvery = 512;
 
   explicit LeastSquares(size_t taps);
 

@@ -2,7 +2,6 @@
 #include "leeway/predict/polyphase.h"
 
 #include <bit>
-#include <numeric>
 #include <utility>
 
 #undef HWY_TARGET_INCLUDE
@@ -174,6 +173,15 @@ Pairs<Array, Storage> Polyphase::pairs_of(Array* array, Storage* storage, const 
 }
 
 Polyphase::Polyphase(const Shape& shape, u32 active, bool is_split) {
+  // Sets of odd coordinates, by their number.
+  static constexpr auto kOrder = [] {
+    std::array<u8, kMostParts> order{};
+    size_t next = 0;
+    for (int count = 0; count <= int(kMaxActive); ++count)
+      for (u32 odd = 0; odd < kMostParts; ++odd)
+        if (std::popcount(odd) == count) order[next++] = u8(odd);
+    return order;
+  }();
   std::array<u64, kMaxRank> frozen{};
   size_t frozen_rank = 0;
   for (size_t axis = 0; axis < shape.rank(); ++axis) {
@@ -191,11 +199,8 @@ Polyphase::Polyphase(const Shape& shape, u32 active, bool is_split) {
   }
   slices_ = Shape(std::span<const u64>(frozen).first(frozen_rank));
 
-  std::array<u8, kMostParts> order;
-  std::iota(order.begin(), order.end(), u8(0));
-  std::ranges::stable_sort(order, {}, [](u8 odd) { return std::popcount(odd); });
   place_.fill(u8(kMostParts));
-  for (const u8 odd : order) {
+  for (const u8 odd : kOrder) {
     if (odd >= (is_split ? 1u << rank_ : 1u)) continue;
     Part part{odd, rank_, {}, 0, 0};
     for (size_t axis = 0; axis < rank_; ++axis)

@@ -324,6 +324,7 @@ class Walk final : public PyramidWalk<C> {
       : pyramid_(pyramid),
         step_size_(step),
         is_solid_(std::popcount(tiles.active) > 2),
+        learns_sizes_(can_learn_sizes(tiles)),
         memories_(std::make_shared<Memories<C>>(tiles.memories)) {}
   std::unique_ptr<PyramidWalk<C>> another() const override {
     return std::make_unique<Walk>(*this, memories_);
@@ -332,6 +333,7 @@ class Walk final : public PyramidWalk<C> {
       : pyramid_(other.pyramid_),
         step_size_(other.step_size_),
         is_solid_(other.is_solid_),
+        learns_sizes_(other.learns_sizes_),
         memories_(std::move(memories)) {}
 
   void walk(const TileStep& step, const Polyphase& layout, C* numbers, u8* sizes,
@@ -345,7 +347,7 @@ class Walk final : public PyramidWalk<C> {
     inverse_ = C(1 / (step_size_ * pyramid_.tightening(step.level)));
     Memory<C> of_top;
     if (!step.is_top && !(*memories_)[step.memory])
-      (*memories_)[step.memory] = std::make_unique<Memory<C>>();
+      (*memories_)[step.memory] = std::make_unique_for_overwrite<Memory<C>>();
     memory_ = step.is_top ? &of_top : (*memories_)[step.memory].get();
     coarser_ = step.coarser ? (*memories_)[*step.coarser].get() : nullptr;
     slice_ = 0;
@@ -439,6 +441,7 @@ class Walk final : public PyramidWalk<C> {
     }
     rows_->code({at, part.pitch, band.lines, band.count}, predicted, contexts_.data(), sizes_ + at);
     if (learner_) learn(*learner_, predicted, numbers_ + at, band.count);
+    if (!learns_sizes_) return;
     const u8* sizes = sizes_ + at;
     for (const Stretch& stretch : std::span(stretches_).first(stretches_count_))
       for (size_t line = 0; line < stretch.lines.lines; ++line, sizes += part.pitch)
@@ -576,6 +579,18 @@ class Walk final : public PyramidWalk<C> {
     const auto& w = expectation_->squares.weights();
     return {w[0], w[1] * per_near, w[2] * per_before, w[3]};
   }
+  // Whether any class has values enough for a first solution: of its groups, one in so many is
+  // sampled, and a row may have one more than its share.
+  static bool can_learn_sizes(const Tiles& tiles) {
+    const Shape& shape = tiles.shapes[0];
+    u64 largest = 1, longest = 1;
+    for (size_t axis = 0; axis < shape.rank(); ++axis) {
+      const u64 n = tiles.active >> axis & 1 ? (shape[axis] + 1) / 2 : shape[axis];
+      largest *= n;
+      longest = std::max(longest, n);
+    }
+    return largest / kSizesEveryFirst + longest + kGroup >= LeastSquares<float>::kSolveEvery;
+  }
   void learn_sizes(const Stretch& stretch, size_t line, const u8* sizes) {
     const size_t every = expectation_->squares.is_full() ? kSizesEvery : kSizesEveryFirst;
     const size_t turn = 5 * expectation_->rows++ & (every - 1);  // both are powers of two
@@ -678,7 +693,8 @@ class Walk final : public PyramidWalk<C> {
 
   const Pyramid& pyramid_;
   double step_size_;
-  bool is_solid_;  // whether slices have three axes or more
+  bool is_solid_;      // whether slices have three axes or more
+  bool learns_sizes_;  // whether there are values enough
   std::shared_ptr<Memories<C>> memories_;
   std::map<u64, std::vector<Tap>> taps_of_class_;
   // About the step.
@@ -756,20 +772,25 @@ Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
   }
   std::vector<i32> tights{0, 1, 2};
   if (params.tight >= 0) tights = {params.tight};
+  // Weights are found when a class has taught so many values.
+  const auto can_learn = [&](u64 values_of_class) {
+    return values_of_class / u64(params.every) >= LeastSquares<float>::kSolveEvery;
+  };
   const auto with = [&](i32 frozen, i32 tight, i32 taps) {
     Pyramid result = *this;
     result.params.frozen = frozen;
     result.params.tight = tight;
-    result.params.taps =
-        frozen == all && rank > 1 ? std::max(taps, std::min(params.taps, 10)) : taps;
+    result.params.taps = frozen == all && rank > 1 && can_learn(shape.size())
+                             ? std::max(taps, std::min(params.taps, 10))
+                             : taps;
     // What is learned would have to be learned again in every tile.
     if (params.tile < 0) result.params.tile = result.params.taps > 0 ? 0 : pyramid::kUsualTile;
     return result;
   };
-  std::vector<i32> taps{params.taps};
-  if (params.gain > 0 && params.taps > 0) taps.insert(taps.begin(), 0);
+  std::vector<i32> taps{can_learn(shape.size() / 4) ? params.taps : 0};
+  if (params.gain > 0 && taps[0] > 0) taps.insert(taps.begin(), 0);
 
-  constexpr u64 kWorthATrial = 1024;  // values
+  constexpr u64 kWorthATrial = 256;  // values
   if (shape.size() < kWorthATrial) return with(sets[0], tights[0], taps[0]);
 
   // What these settings have made must stay as it is; larger steps first, for their multiples are
@@ -795,19 +816,22 @@ Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
   const auto is_less = [](u64 cost, u64 than, i32 percent) {
     return cost < than / 100 * u64(100 - percent);
   };
+  std::vector<u64> costs;  // of the sets, where they need not be found again
   if (sets.size() > 2) {
-    std::vector<std::pair<u64, size_t>> order;
-    for (size_t i = 0; i < sets.size(); ++i)
-      order.emplace_back(cost_of(sets[i], tights[0], taps[0], glance), i);
+    std::vector<std::pair<u64, i32>> order;
+    for (const i32 frozen : sets)
+      order.emplace_back(cost_of(frozen, tights[0], taps[0], glance), frozen);
     std::ranges::sort(order);
-    sets = {sets[order[0].second], sets[order[1].second]};
-    std::ranges::sort(sets);
+    order.resize(2);
+    std::ranges::sort(order, {}, &std::pair<u64, i32>::second);
+    sets = {order[0].second, order[1].second};
+    if (glance.shape == sample.shape && taps.size() == 1) costs = {order[0].first, order[1].first};
   }
   i32 frozen = sets[0], tight = tights[0], k = taps.back();
   if (sets.size() == 1 && taps.size() == 1 && tights.size() == 1) return with(frozen, tight, k);
-  u64 cost = cost_of(frozen, tight, k, sample);
+  u64 cost = costs.empty() ? cost_of(frozen, tight, k, sample) : costs[0];
   if (sets.size() > 1) {
-    const u64 other = cost_of(sets[1], tight, k, sample);
+    const u64 other = costs.empty() ? cost_of(sets[1], tight, k, sample) : costs[1];
     if (is_less(other, cost, 1)) cost = other, frozen = sets[1];
   }
   if (taps.size() > 1) {

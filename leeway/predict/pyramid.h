@@ -224,7 +224,7 @@ void Pyramid::walk(Field<T> field, Visit&& visit) const {
   };
 
   const auto learned = make_walk<C>(tiles, visit.step());
-  const auto rows = std::make_unique<Rows>();
+  const auto rows = std::make_unique_for_overwrite<Rows>();
   const std::span<const TileSegment> segments = tiles.segments;
   for (size_t first = 0, end = 0; first < segments.size(); first = end) {
     const TileSegment& segment = segments[first];

@@ -2,6 +2,7 @@
 #include "leeway/predict/trials.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace leeway {
 
@@ -44,7 +45,15 @@ bool looks_made(const Shape& shape, u32 frozen_axes,
   };
   const auto size = [&] { return Shape(std::span<const u64>(extents).first(rank)).size(); };
 
+  // Most arrays show by their first value that nothing has made them.
   const bool flat = frozen_axes == (1u << rank) - 1;
+  size_t top = 0;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    extents[axis] = 1;
+    if (!(frozen_axes >> axis & 1)) top = std::max(top, size_t(std::bit_width(shape[axis] - 1)));
+  }
+  ask(top);
+  if (answer == no) return false;
   if (!flat) {
     // Level by level, all at once at first.
     size_t shift = 40;

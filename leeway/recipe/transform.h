@@ -424,6 +424,8 @@ class Feedback final : public Transform<T> {
         view.strides[axis] *= std::ptrdiff_t(part.step[axis]);
       return view;
     };
+    if (part.shape.size() == 1 && marked.marks.empty())
+      return try_on_one(candidate, source.at(part.first), marked);
     Buffer<T> values(size_t(part.shape.size()));
     Buffer<u8> marks(marked.marks.empty() ? 0 : values.size());
     if (!marks.empty()) gather(cut(view_of(marked.marks.data(), source.shape)), marks.data());
@@ -431,6 +433,21 @@ class Feedback final : public Transform<T> {
         quantizer_, marked.bound, std::span<const u8>(marks), marked.classes.bounds, marked.fills);
     walk(candidate, cut(source), Field<T>{values.data(), part.shape}, *visit);
     return visit->result();
+  }
+
+  // A value alone has the prediction 0.
+  Trial try_on_one(const P& candidate, const std::byte* at, const Marked& marked) const {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    const Visitor<T, Q> visit(quantizer_, marked.bound * candidate.tightening(0), nullptr, {}, {},
+                              marked.fills);
+    Trial trial;
+    Code<T> code;
+    const T before = value;
+    visit.quantize(value, {}, code, 0);
+    trial.coded = code != 0;
+    trial.unchanged = bits_of(value) == bits_of(before);
+    return trial;
   }
 
   static void walk(const P& predictor, const View& source, Field<T> field, auto& visit) {

@@ -408,5 +408,50 @@ TEST(Brief, NumberedRecipesAreWrittenInFullAndOnce) {
         << named.name << " has no number: append it to the list";
 }
 
+// As hosts fill up the chunks at the ends of an array.
+template <class T>
+std::vector<T> filled_up(const std::vector<T>& values, const Shape& shape, const Shape& to,
+                         T with) {
+  std::vector<T> result(size_t(to.size()), with);
+  const View from(reinterpret_cast<const std::byte*>(values.data()), dtype_of<T>(), shape);
+  const MutableView all(reinterpret_cast<std::byte*>(result.data()), dtype_of<T>(), to);
+  copy(from, all.part({{}, shape}));
+  return result;
+}
+
+TEST(Brief, FillingOfChunksAtABorderCostsLittle) {
+  const Shape shape{20, 33, 50}, chunk{24, 40, 64};
+  const auto values = make_field<float>(shape, Texture::smooth);
+  for (const std::string recipe : {"fast", "balanced", "small", "cuszp2-outlier", "lossless"})
+    for (const float filling : {0.0f, 1e20f, std::numeric_limits<float>::quiet_NaN()}) {
+      auto options = brief_options<float>(Bound::abs(1e-3), recipe);
+      options.chunk = shape;
+      const size_t alone = compress(values.data(), shape, options).size();
+      options.chunk = chunk;
+      const auto whole = filled_up(values, shape, chunk, filling);
+      const Bytes stream = check_round_trip(whole, chunk, options);
+      EXPECT_LE(stream.size(), alone + 40) << recipe << " " << filling;
+      // What is coded again does not move.
+      const Bytes again = compress(decompress(stream).as<float>().data(), chunk, options);
+      EXPECT_EQ(inspect(again).statement.decoded_hash, inspect(stream).statement.decoded_hash)
+          << recipe;
+    }
+}
+
+TEST(Brief, EqualValuesAtTheEndDoNotMoveOthers) {
+  // Small values at the end become zeros, and then look like filling.
+  const Shape shape{30, 41};
+  auto values = make_field<float>(shape, Texture::smooth);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (i >= 20 * 41) values[i] = 1e-6f * float(i % 7);
+  for (const std::string& recipe : recipes()) {
+    const auto options = brief_options<float>(Bound::abs(1e-3), recipe);
+    const Bytes once = compress(values.data(), shape, options);
+    const Bytes twice = compress(decompress(once).as<float>().data(), shape, options);
+    EXPECT_EQ(inspect(once).statement.decoded_hash, inspect(twice).statement.decoded_hash)
+        << recipe;
+  }
+}
+
 }  // namespace
 }  // namespace leeway::test

@@ -86,6 +86,19 @@ inline void make_brief_layered(const TakeCase& take) {
   take({"f32_brief_layered", compress(now.data(), shape, options)});
 }
 
+// A chunk at the end of an array, which its host filled up.
+inline void make_brief_border(const TakeCase& take) {
+  const Shape shape{20, 30};
+  auto values = make_values<float>(shape, true);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (i / 30 > 12 || i % 30 > 24) values[i] = 0;
+  CompressOptions options;
+  options.recipe = "small";
+  options.bound = Bound::abs(0.4);
+  options.brief = true;
+  take({"f32_brief_border", compress(values.data(), shape, options)});
+}
+
 inline void make_all_brief(const TakeCase& take) {
   const Bound coarse = Bound::abs(0.4);
   make_brief<float>(take, "balanced", {}, coarse, false);
@@ -102,6 +115,7 @@ inline void make_all_brief(const TakeCase& take) {
   make_brief<i8>(take, "sz3-lr", {200}, Bound::abs(1e-300), false);
   make_brief<u8>(take, "small", {52, 51, 50}, Bound::abs(8), false);  // levels
   make_brief_layered(take);
+  make_brief_border(take);
 }
 
 // A transform whose coefficients vanish, so that the chunk needs a smaller bound.

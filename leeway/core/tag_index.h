@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// TagIndex: who may have a number. It may name one who has it not, seldom, and always names those
+// who have.
+#pragma once
+
+#include <bit>
+#include <vector>
+
+#include "leeway/core/types.h"
+
+namespace leeway {
+
+class TagIndex {
+ public:
+  // For about so many numbers; what was there is gone.
+  void reset(size_t numbers) {
+    slots_.assign(std::bit_ceil(2 * numbers + 64), {});
+    count_ = 0;
+  }
+  // Whether so many more may be added; if not, it is to be made anew.
+  bool has_room(size_t numbers) const { return 4 * (count_ + numbers) <= 3 * slots_.size(); }
+
+  // Numbers must be well mixed; owners are below 2^32 - 1.
+  void add(u64 number, u32 owner) {
+    const size_t mask = slots_.size() - 1;
+    size_t at = size_t(number) & mask, owners = 0;
+    for (; slots_[at].tag != 0; at = (at + 1) & mask)
+      if (slots_[at].tag == tag_of(number) && ++owners > kMost) return;
+    slots_[at] = {tag_of(number), owners == kMost ? kAnybody : owner};
+    ++count_;
+  }
+  // Calls f(owner) for each; false if there are too many to tell.
+  template <class F>
+  bool for_each(u64 number, F&& f) const {
+    if (slots_.empty()) return true;
+    const size_t mask = slots_.size() - 1;
+    for (size_t at = size_t(number) & mask; slots_[at].tag != 0; at = (at + 1) & mask) {
+      if (slots_[at].tag != tag_of(number)) continue;
+      if (slots_[at].owner == kAnybody) return false;
+      f(slots_[at].owner);
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kMost = 8;  // owners of a number
+  static constexpr u32 kAnybody = ~u32(0);
+  struct Slot {
+    u32 tag = 0, owner = 0;  // tag 0: free
+  };
+  static u32 tag_of(u64 number) { return u32(number >> 32) | 1; }
+
+  std::vector<Slot> slots_;
+  size_t count_ = 0;
+};
+
+}  // namespace leeway
