@@ -63,8 +63,8 @@ void check_bound(const Variable& variable, const Bound& bound) {
       variable.dtype(), []<class T>(std::type_identity<T>) { return leeway::is_floating<T>; });
   if (!is_floating)
     fail_argument("'" + variable.name() +
-                  "' holds integers, and a pointwise bound is for floating-point numbers; give abs "
-                  "or rel");
+                  "' holds integers, and a pointwise bound is for floating-point numbers; give it "
+                  "abs or rel (--variable), or leave it out (--exclude)");
   if (variable.packing().value_or(h5::Packing{}).offset != 0)
     fail_argument("'" + variable.name() +
                   "' is packed with an offset (add_offset): its values are no multiples of the "
@@ -78,7 +78,7 @@ std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked,
   const bool general = !asked.options.bound.limits().empty();
   if (names.empty() && general)
     std::ranges::copy_if(candidates.names, std::back_inserter(names), [&](const std::string& name) {
-      return file.variable(name).is_floating();
+      return file.variable(name).holds_floating();
     });
   for (const OwnBound& bound : own)
     if (std::ranges::find(names, bound.name) == names.end()) names.push_back(bound.name);

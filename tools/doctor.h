@@ -5,8 +5,9 @@
 
 namespace leeway::cli {
 
-// The HDF5 libraries of this machine: {"library", "filter_id", "plugin_path", "libraries":
-// [{"path", "version", "filter"}]}, where filter is "ok" if the plugin loads there.
+// The HDF5 libraries of this machine: {"library", "plugin_path", "plugin_folder", "found",
+// "libraries": [{"path", "version", "filter"}]}, where filter is "ok" if the plugin loads there.
+// `found`: some library loads it, or there is none that could.
 Json examine_hdf5();
 
 }  // namespace leeway::cli

@@ -233,7 +233,10 @@ Variable::Variable(hid_t file, const std::string& name)
   filter_ = filter_of(dataset_, name);
 }
 
-bool Variable::is_floating() const { return dtype_ == DType::f32 || dtype_ == DType::f64; }
+bool Variable::holds_floating() const {
+  if (dtype_ == DType::f32 || dtype_ == DType::f64) return true;
+  return packing().has_value() && !is_unsigned_in_disguise();
+}
 bool Variable::is_scale() const { return is_dimension_scale(dataset_); }
 
 bool Variable::is_bare_dimension() const {

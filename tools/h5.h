@@ -61,7 +61,8 @@ class Variable {
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   hid_t id() const { return dataset_; }
-  bool is_floating() const;
+  // Floating-point numbers, or packed ones: integers that stand for them.
+  bool holds_floating() const;
   bool is_scale() const;           // a coordinate
   bool is_bare_dimension() const;  // of netCDF, without values
   // Adds what the attributes _FillValue and missing_value, and the dataset itself, declare.

@@ -32,6 +32,8 @@ Array read_variable(const h5::Address& address, const std::function<Box(const Sh
 Json examine_hdf5() {
   return {{"library", "none: this build of the tool has no HDF5"},
           {"plugin_path", "not looked at"},
+          {"plugin_folder", ""},
+          {"found", true},
           {"libraries", Json::array()}};
 }
 

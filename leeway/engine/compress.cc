@@ -269,7 +269,8 @@ class Compression {
     const Box box = header_.chunk_box(ordinal);
     if (options_.earlier) return compress_again(ordinal, bound, view_.part(box), out);
     if (options_.keeps_all) return keep_exactly(ordinal, bound, view_.part(box), out);
-    if (is_brief_)
+    // What was measured is the chunk as a whole.
+    if (is_brief_ && !header_.bound.needs_measurement())
       return compress_border_chunk(codec_, usable_bound(bound), mask_, ordinal, view_.part(box),
                                    out);
     return with_bound_in(ordinal, bound, [&](const ChunkBound& e) {

@@ -60,6 +60,10 @@ StageCall parse_stage(std::string_view text) {
     call.stage = stage;
   });
   if (known) return call;
+  for (const NamedRecipe& named : kNamed)
+    if (named.name == call.name)
+      fail_argument("'" + call.name + "' is a whole recipe: it stands alone, without parameters. " +
+                    "It is short for " + std::string(named.recipe));
   std::string names;
   for (const StageInfo& info : all_stages())
     names += (names.empty() ? "" : ", ") + std::string(info.name);

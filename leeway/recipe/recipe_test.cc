@@ -53,6 +53,10 @@ TEST(Recipe, ErrorsSayWhatIsWrongAndWhatExists) {
   EXPECT_NE(complaint("lorenzo:").find("nothing follows"), std::string::npos);
   EXPECT_NE(complaint("linear++zstd").find("a stage is missing"), std::string::npos);
   EXPECT_NE(complaint("").find("empty"), std::string::npos);
+  for (const char* recipe : {"small:9", "small+zstd", "log+small"})
+    EXPECT_EQ(complaint(recipe),
+              "'small' is a whole recipe: it stands alone, without parameters. It is short for "
+              "pyramid+linear+rans");
 }
 
 TEST(Recipe, HasFewStages) {

@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "leeway/chunk_memory.h"
+#include "leeway/quality/compare.h"
 #include "leeway/stream/compact.h"
 #include "tests/streams.h"
 #include "tests/support.h"
@@ -436,6 +437,26 @@ TEST(Brief, FillingOfChunksAtABorderCostsLittle) {
       EXPECT_EQ(inspect(again).statement.decoded_hash, inspect(stream).statement.decoded_hash)
           << recipe;
     }
+}
+
+TEST(Brief, MeasuredBoundsHoldAtABorder) {
+  const Shape chunk{7, 30, 40};
+  for (const Shape& shape : {Shape{6, 18, 24}, Shape{7, 18, 40}, Shape{7, 30, 24}})
+    for (const std::string recipe : {"balanced", "small", "sz3-interp"})
+      for (int decibel = 30; decibel < 70; decibel += 3) {
+        auto values = make_field<float>(shape, Texture::smooth);
+        for (float& value : values) value = std::exp(2 * value);
+        const auto whole = filled_up(values, shape, chunk, 0.0f);
+        const auto judge = [&](const Bound& bound) {
+          const auto options = brief_options<float>(bound, recipe);
+          const Array decoded = decompress(compress(whole.data(), chunk, options));
+          return compare(view_of(whole.data(), chunk), View(decoded.data(), DType::f32, chunk), {},
+                         false);
+        };
+        EXPECT_GE(judge(Bound::psnr(decibel)).psnr, decibel) << recipe;
+        const double norm = std::pow(10, -decibel / 20.0) * double(whole.size());
+        EXPECT_LE(judge(Bound::l2(norm)).l2, norm) << recipe;
+      }
 }
 
 TEST(Brief, EqualValuesAtTheEndDoNotMoveOthers) {

@@ -13,6 +13,8 @@ from numcodecs.registry import register_codec
 import leeway
 from leeway._codec import Options
 
+__all__ = ["Leeway"]
+
 # Marks before the stream of a chunk. Its values are not in the byte order of this machine: Zarr takes the decoded bytes for
 # values in the byte order of the array. Its axes are those of the array in reverse, as they lie in memory (Fortran's order).
 _SWAPPED, _TURNED = b"swap", b"turn"

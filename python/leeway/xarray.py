@@ -38,7 +38,7 @@ KEPT_BY_NETCDF = ("fletcher32",)
 KEPT_BY_ZARR = ("chunks", "shards", "write_empty_chunks", "chunk_key_encoding")
 KEPT_BY_ZARR_3 = (*KEPT_BY_ZARR, "fill_value")
 
-#: One chunk of a netCDF variable holds at most so many values, if nothing else is said.
+#: One chunk of a variable holds at most so many values, if nothing else is said.
 CHUNK_VALUES = 1 << 20
 #: Chunks smaller than this cost too much; they are made anew.
 SMALLEST_CHUNK = 1 << 14
@@ -100,6 +100,13 @@ def _chunks_of(variable: Any) -> tuple[int, ...]:
     if variable.chunks:
         return tuple(axis[0] for axis in variable.chunks)
     return _native.chunk_of_maps(list(variable.shape), CHUNK_VALUES)
+
+
+def _zarr_chunks_of(variable: Any) -> dict[str, Any]:
+    """Nothing where xarray knows better: it keeps the chunks of a store that was read, and takes those of dask."""
+    if variable.chunks or variable.encoding.get("chunks") or variable.encoding.get("shards"):
+        return {}
+    return {"chunks": _native.chunk_of_maps(list(variable.shape), CHUNK_VALUES)}
 
 
 def _excluded(ds: Any, patterns: list[str], common: list[str]) -> dict[str, str]:
@@ -287,8 +294,8 @@ def encoding(
     Variables that describe others (coordinates, cell bounds, meshes, flags, as CF and UGRID mark them) are left alone unless
     they are named. The result's `left_alone` says which and why.
 
-    Fill value, packing, time units and chunks that a variable was read with are kept. A netCDF variable without chunks gets such
-    that hold whole maps: the last axes stay whole as long as a chunk has no more than 2^20 values, and the one before is cut.
+    Fill value, packing, time units and chunks that a variable was read with are kept. A variable without chunks gets such that
+    hold whole maps: the last axes stay whole as long as a chunk has no more than 2^20 values, and the one before is cut.
 
     Bounds hold for what a reader sees: what packing costs is taken off, and ValueError raised if nothing is left. A bound larger
     than the range of a variable is a warning.
@@ -343,8 +350,8 @@ def _coding(variable: Any, asked: _Asked, options: dict[str, Any], to: str, zarr
     if zarr_format == 2:
         from leeway.numcodecs import Leeway
 
-        return {"compressors": Leeway(**options, fill=asked.fills or None)}
+        return {"compressors": Leeway(**options, fill=asked.fills or None), **_zarr_chunks_of(variable)}
     from leeway.zarr import LeewayCodec
 
-    whole = {"chunks": variable.shape} if "region_bounds" in options else {}
-    return {"serializer": LeewayCodec(**options, fill=asked.fills or None), "compressors": None, **whole}
+    chunks = {"chunks": variable.shape} if "region_bounds" in options else _zarr_chunks_of(variable)
+    return {"serializer": LeewayCodec(**options, fill=asked.fills or None), "compressors": None, **chunks}

@@ -47,8 +47,8 @@ def contents(path):
 
 
 def test_all_floating_variables_and_back(leeway, netcdf):
-    report = leeway.json("compress", netcdf, "--abs", "0.01", "-o", "out.nc")
-    assert {entry["variable"] for entry in report} == {"t", "ocean/s"}
+    *report, excluded = leeway.json("compress", netcdf, "--abs", "0.01", "--exclude", "p", "-o", "out.nc")
+    assert {entry["variable"] for entry in report} == {"t", "ocean/s"} and excluded == {"variable": "p", "left_alone": "it is excluded"}
     for entry in report:
         assert 0 < entry["max_error"] <= entry["bound"]["absolute"] == 0.01 and entry["bound"]["asked"] == {"abs": 0.01}
     before, after = contents(leeway.folder / "in.nc"), contents(leeway.folder / "out.nc")
@@ -225,6 +225,31 @@ def test_packed_floats_are_bounded_in_their_unit(leeway):
     with netCDF4.Dataset(leeway.folder / "in.nc") as before, netCDF4.Dataset(leeway.folder / "out.nc") as after:
         error = np.abs(before["t"][...].data - after["t"][...].data).max()
     assert 0.2 < error <= 0.5 and report["max_error"] == pytest.approx(error, rel=1e-5)
+
+
+def test_packed_integers_are_data(leeway):
+    """As reanalyses are shipped; integers that stand for nothing else stay as they are, and so do unsigned ones in disguise."""
+    kelvin = 280 + 15 * wave(special=False)
+    with netCDF4.Dataset(leeway.folder / "in.nc", "w") as file:
+        for name, extent in zip("zyx", kelvin.shape):
+            file.createDimension(name, extent)
+        t = file.createVariable("t", "i2", ("z", "y", "x"), fill_value=-32767)
+        t.setncatts(dict(scale_factor=0.002, add_offset=280.0))
+        t[...] = np.ma.masked_array(kelvin, kelvin > 310)
+        n = file.createVariable("n", "i2", ("z", "y", "x"))
+        n[...] = 1000 * wave(special=False)
+        u = file.createVariable("u", "i2", ("z", "y", "x"))
+        u.setncatts(dict(scale_factor=0.5, _Unsigned="true"))
+        u.set_auto_maskandscale(False)
+        u[...] = 1000 * wave(special=False)
+    report, = leeway.json("compress", "in.nc", "--abs", "0.1", "-o", "out.nc")
+    with netCDF4.Dataset(leeway.folder / "in.nc") as before, netCDF4.Dataset(leeway.folder / "out.nc") as after:
+        a, b = before["t"][...], after["t"][...]
+        assert a.mask.any() and (a.mask == b.mask).all() and after["t"].dtype == np.int16
+        counts = np.rint((a - b) / 0.002)  # readers round when they unpack
+        assert 25 < np.abs(counts).max() <= 50 and report["max_error"] == pytest.approx(0.002 * np.abs(counts).max(), rel=1e-12)
+        assert (before["n"][...] == after["n"][...]).all() and (before["u"][...] == after["u"][...]).all()
+    assert "--exclude" in leeway.fails(2, "compress", "in.nc", "--pointwise", "1e-3", "-o", "pointwise.nc")
 
 
 def test_unsigned_numbers_in_disguise(leeway):

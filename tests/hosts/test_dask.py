@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """dask: chunks compressed side by side, by threads and by the processes of a local cluster."""
+import os
 
 
 def test_threads_and_processes(python):
@@ -36,6 +37,42 @@ if __name__ == "__main__":
         import subprocess, sys
         subprocess.run([sys.executable, "job.py"], check=True)
         """)
+
+
+def test_workers_find_the_plugin(python):
+    """Those of a cluster that is started by whoever has imported leeway.xarray, and those that are told to load leeway.hdf5."""
+    (python.folder / "job.py").write_text("""
+import sys
+sys.path.insert(0, %r)
+import os
+import xarray as xr
+from distributed import Client, LocalCluster
+from hosts.field import check, wave
+
+def cluster(**options):
+    return LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None, **options)
+
+def read():
+    for engine in ["h5netcdf", "netcdf4"]:
+        with xr.open_dataset("out.nc", engine=engine, chunks={"z": 10}) as ds:
+            check(ds["t"].compute().values, wave(special=False), 1e-3)
+
+if __name__ == "__main__":
+    assert "HDF5_PLUGIN_PATH" not in os.environ
+    with cluster(preload="leeway.hdf5") as told:  # it was started before anybody here knew of leeway
+        import leeway.xarray
+        ds = xr.Dataset({"t": (("z", "y", "x"), wave(special=False))})
+        ds.to_netcdf("out.nc", engine="h5netcdf", encoding=leeway.xarray.encoding(ds, abs=1e-3))
+        with Client(told):
+            read()
+    with cluster() as later, Client(later):
+        read()
+""" % str(__import__("conftest").ROOT / "tests"))
+    clean = {key: value for key, value in os.environ.items() if key != "HDF5_PLUGIN_PATH"}
+    python("""
+        import subprocess, sys
+        subprocess.run([sys.executable, "job.py"], check=True)
+        """, env=clean)
 
 
 def test_forked_processes(python):

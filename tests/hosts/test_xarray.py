@@ -198,6 +198,33 @@ def test_chunks_of_another_shape_are_not_kept(python):
     """)
 
 
+def test_chunks_hold_whole_maps(python):
+    """Unless dask or a file has said otherwise; larger maps are cut along one axis only."""
+    python("""
+    import xarray as xr, leeway.xarray, h5py, zarr
+    field = wave((150, 90, 180), special=False)
+    ds = xr.Dataset({"t": (("time", "lat", "lon"), field)})
+    ds.to_netcdf("out.nc", engine="h5netcdf", encoding=leeway.xarray.encoding(ds, abs=1e-3))
+    assert h5py.File("out.nc")["t"].chunks == (50, 90, 180)
+    check(h5py.File("out.nc")["t"][...], field, 1e-3)
+    for zarr_format in [2, 3]:
+        def write(ds):
+            encoding = leeway.xarray.encoding(ds, abs=1e-3, to="zarr", zarr_format=zarr_format)
+            ds.to_zarr("out.zarr", mode="w", zarr_format=zarr_format, consolidated=False, encoding=encoding)
+            return zarr.open_array("out.zarr/t")
+        array = write(ds)
+        assert array.chunks == (50, 90, 180)
+        check(array[...], field, 1e-3)
+        assert write(ds.chunk({"time": 10, "lat": 45})).chunks == (10, 45, 180)
+        ds["t"].encoding["chunks"] = (75, 30, 180)
+        assert write(ds).chunks == (75, 30, 180)
+        ds["t"].encoding.clear()
+    wide = xr.Dataset({"t": (("time", "lat", "lon"), np.ones((2, 1500, 3000), "f4"))})
+    for to, key in [("netcdf", "chunksizes"), ("zarr", "chunks")]:
+        assert leeway.xarray.encoding(wide, abs=1e-3, to=to)["t"][key] == (1, 300, 3000)
+    """)
+
+
 def test_the_bound_is_that_of_what_a_reader_sees(python):
     """Packing and smaller types cost something; that is taken off, or the bound refused."""
     python(MAKE + """

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The Python package as installed."""
 import doctest
+import subprocess
+import sys
 import threading
+import warnings
 
 import leeway
 import numpy as np
@@ -125,6 +128,10 @@ def test_a_size_instead_of_an_error():
     with pytest.warns(RuntimeWarning, match="asked for"):
         capped = leeway.compress(values, ratio=1000, abs=1e-6)
     assert np.abs(leeway.decompress(capped) - values).max() <= 1e-6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        flat = leeway.compress(np.full((100, 100), 2.5), ratio=10)
+    assert len(flat) < 8000 and (leeway.decompress(flat) == 2.5).all()
 
 
 def test_a_bound_relative_to_each_value():
@@ -309,3 +316,45 @@ def test_the_brief_form():
     for at in range(len(brief)):
         with pytest.raises((ValueError, NotImplementedError)):
             leeway.decompress(brief[:at] + bytes([brief[at] ^ 4]) + brief[at + 1:])
+
+
+def test_progress():
+    values = np.cumsum(np.random.default_rng(3).standard_normal((64, 256, 256), dtype="f4"), axis=0)
+    done = []
+    stream = leeway.compress(values, abs=1e-2, progress=done.append, chunk=(8, 256, 256))
+    assert done == sorted(done) and 0 <= done[0] and done[-1] == 1
+    assert stream == leeway.compress(values, abs=1e-2, chunk=(8, 256, 256))
+    done.clear()
+    decoded = leeway.decompress(stream, progress=done.append)
+    assert done == sorted(done) and done[-1] == 1 and np.abs(decoded - values).max() <= 1e-2
+
+    def stop(part):
+        raise RuntimeError(f"enough at {part <= 1}")
+
+    for work in [lambda: leeway.compress(values, abs=1e-2, progress=stop), lambda: leeway.decompress(stream, progress=stop)]:
+        with pytest.raises(RuntimeError, match="enough at True"):
+            work()
+
+
+@pytest.mark.parametrize("work", ["leeway.compress(values, abs=1e-4, recipe='smallest')", "leeway.compress(values, psnr=90)",
+                                  "[leeway.decompress(stream) for again in range(1000)]"])
+def test_ctrl_c_ends_the_work_soon(work):
+    """Counted in seconds of a processor: others may use it, too. What was interrupted can be begun anew."""
+    said = subprocess.run([sys.executable, "-c", f"""
+import os, signal, threading, time
+import leeway, numpy as np
+values = np.cumsum(np.random.default_rng(3).standard_normal((128, 256, 256), dtype="f4"), axis=0)
+stream = leeway.compress(values, abs=1e-2)
+sent = []
+def send():
+    sent.append(time.process_time())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(0.2, send).start()
+try:
+    while True:
+        {work}
+except KeyboardInterrupt:
+    print(time.process_time() - sent[0])
+assert np.abs(leeway.decompress(stream) - values).max() <= 1e-2
+"""], capture_output=True, text=True, check=True, timeout=300).stdout
+    assert float(said) < 1
