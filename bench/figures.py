@@ -45,7 +45,7 @@ def plain(axis, *which):
     for name in which:
         side = getattr(axis, f"{name}axis")
         low, high = side.get_view_interval()
-        side.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 60 else (1, 3)))
+        side.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 60 else (1, 3) if high / low < 1000 else (1,)))
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         side.set_minor_formatter(NullFormatter())
 
