@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <filesystem>
 
 #include "leeway/quality/choose.h"
 #include "tools/array_file.h"
@@ -43,11 +44,14 @@ struct Compress {
     if (brief && h5::is_container_name(output))
       fail_argument("--brief is for streams: chunks of HDF5 and netCDF files are brief anyway");
     if (container)
-      return CompressVariables{*container,      output, options, variables, excluded,  common.own,
-                               common.excluded, fills,  force,   json,      work.quiet}
+      return CompressVariables{*container, output,      options,    variables,
+                               excluded,   bounds_file, common.own, common.excluded,
+                               fills,      force,       json,       work.quiet}
           .run();
     if (!variables.empty() || !excluded.empty())
       fail_argument("--variable and --exclude are for HDF5 and netCDF files");
+    if (input != "-" && !std::filesystem::exists(input))
+      throw Error(Errc::io, "there is no file '" + input + "'");
     if (h5::is_container_name(output))
       fail_argument("only variables of HDF5 and netCDF files can be written to such a file");
 
@@ -177,7 +181,9 @@ void add_compress(CLI::App& verb) {
       ->type_name("NAME=BOUND")
       ->expected(1)
       ->take_all();
-  verb.add_option("--exclude", self->excluded, "a variable that stays as it is, or several: 'p*'")
+  verb.add_option(
+          "--exclude", self->excluded,
+          "a variable that stays as it is, or several: 'p*'; counts more than the bounds file")
       ->type_name("NAME")
       ->expected(1)
       ->take_all();

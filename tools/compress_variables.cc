@@ -7,7 +7,7 @@
 #include <map>
 
 #include "leeway/hdf5.h"
-#include "tools/h5.h"
+#include "tools/h5_losses.h"
 #include "tools/output_file.h"
 #include "tools/variable_bounds.h"
 #include "tools/variables.h"
@@ -27,6 +27,7 @@ struct Task {
   Variable variable;
   Bound asked;              // in that unit
   CompressOptions options;  // with the bound of the stored numbers
+  std::optional<h5::Losses> earlier = h5::earlier_losses(variable);
 };
 
 CompressOptions options_for(const Variable& variable, CompressOptions options, const Bound& asked,
@@ -41,15 +42,43 @@ CompressOptions options_for(const Variable& variable, CompressOptions options, c
   return options;
 }
 
-// Those of the bounds file first. It may be one for many files, which need not have all variables.
+// Those of the bounds file first. It may be one for many files, which need not have all variables,
+// and says nothing of those that are left out.
 std::vector<OwnBound> own_bounds_of(const h5::File& file, const CompressVariables& asked,
-                                    const Candidates& candidates) {
+                                    const Candidates& candidates,
+                                    const std::vector<std::string>& left_out) {
+  const std::vector<std::string> arrays = file.arrays();
   std::vector<OwnBound> own;
-  for (const OwnBound& bound : asked.common)
-    if (is_pattern(bound.name) ? candidates.has(bound.name) : file.has(bound.name))
+  std::string unknown;
+  for (const OwnBound& bound : asked.common) {
+    const bool several = is_pattern(bound.name);
+    if (several ? candidates.has(bound.name) : file.has(bound.name) && !means(left_out, bound.name))
       own.push_back(bound);
+    else if (std::ranges::none_of(arrays,
+                                  [&](const auto& name) { return means({bound.name}, name); }))
+      unknown += (unknown.empty() ? "'" : ", '") + bound.name + "'";
+  }
+  if (!unknown.empty())
+    complain("'" + asked.bounds_file + "': no variable of '" + asked.input.path + "' is meant by " +
+             unknown);
   for (const std::string& text : asked.own_bounds) own.push_back(parse_own_bound(text));
   return expanded(own, candidates);
+}
+
+// What is left out by name must be there, and cannot be asked for by name at the same time.
+void check_excluded(const h5::File& file, const CompressVariables& asked) {
+  std::vector<std::string> named = asked.input.names;
+  for (const std::string& text : asked.own_bounds) named.push_back(parse_own_bound(text).name);
+  const std::vector<std::string> arrays = file.arrays();
+  for (const std::string& name : asked.excluded) {
+    if (std::ranges::find(named, name) != named.end())
+      fail_argument("'" + name + "' is asked for and left out (--exclude) at the same time");
+    if (asked.input.names.empty() && !is_pattern(name) && !file.has(name))
+      fail_argument("'" + asked.input.path + "' has no variable '" + name + "' to be left out");
+    if (asked.input.names.empty() && is_pattern(name) &&
+        std::ranges::none_of(arrays, [&](const auto& array) { return means({name}, array); }))
+      complain("--exclude '" + name + "' means no variable of '" + asked.input.path + "'");
+  }
 }
 
 // A bound that a variable's stored numbers cannot be given.
@@ -72,8 +101,8 @@ void check_bound(const Variable& variable, const Bound& bound) {
 }
 
 std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked,
-                           const Candidates& candidates) {
-  const std::vector<OwnBound> own = own_bounds_of(file, asked, candidates);
+                           const Candidates& candidates, const std::vector<std::string>& left_out) {
+  const std::vector<OwnBound> own = own_bounds_of(file, asked, candidates, left_out);
   std::vector<std::string> names = asked.input.names;
   const bool general = !asked.options.bound.limits().empty();
   if (names.empty() && general)
@@ -114,7 +143,22 @@ struct Outcome {
   double abs_bound = 0, max_error = 0;  // in the unit of the values
   u64 special = 0;
   Bound asked;
+  std::optional<h5::Losses> earlier;
+  double step = 0;  // between values that integers stand for; 0: they do not
 };
+
+// A bound smaller than the step of packed values leaves no room for any error.
+bool is_within_a_step(const Outcome& outcome) {
+  return outcome.abs_bound > 0 && outcome.abs_bound < outcome.step;
+}
+
+// 0 for numbers that may have any value.
+double step_of(const Variable& variable) {
+  const bool is_packed_integer =
+      variable.packing() &&
+      visit_dtype(variable.dtype(), []<class T>(std::type_identity<T>) { return !is_floating<T>; });
+  return is_packed_integer ? variable.unit() : 0;
+}
 
 Json to_json(const Outcome& outcome) {
   Json json;
@@ -125,6 +169,10 @@ Json to_json(const Outcome& outcome) {
   json["bound"] = {{"asked", json_of(outcome.asked)}, {"absolute", outcome.abs_bound}};
   json["max_error"] = outcome.max_error;
   json["special_values"] = outcome.special;
+  if (outcome.earlier) {
+    json["earlier"]["bound"] = outcome.earlier->bound;
+    if (outcome.earlier->max_error) json["earlier"]["max_error"] = *outcome.earlier->max_error;
+  }
   json["recipe"] = outcome.recipe;
   json["output"] = outcome.output;
   return json;
@@ -138,12 +186,25 @@ std::string bound_text(const Outcome& outcome) {
   return is_other ? to_string(outcome.asked) + ", at most " + absolute : absolute;
 }
 
+// Losses add up, and who asks for a bound may not know of earlier ones.
+void tell_of_earlier_losses(const Outcome& outcome) {
+  if (!outcome.earlier) return;
+  const h5::Losses& earlier = *outcome.earlier;
+  complain(fmt::format(
+      "'{}' was compressed with losses before ({}): {}", outcome.name, earlier.bound,
+      earlier.max_error
+          ? fmt::format("it may differ from the original by {:.9g}, the errors of both together",
+                        *earlier.max_error + outcome.max_error)
+          : "how far it is from the original is not known"));
+}
+
 void report(const std::vector<Outcome>& outcomes, const Candidates& candidates, bool as_json,
             bool quiet) {
   std::vector<std::pair<std::string, std::string>> left_alone = candidates.left_alone;
   std::erase_if(left_alone, [&](const auto& entry) {
     return std::ranges::find(outcomes, entry.first, &Outcome::name) != outcomes.end();
   });
+  std::ranges::for_each(outcomes, tell_of_earlier_losses);
   if (as_json) {
     Json list = Json::array();
     for (const Outcome& outcome : outcomes) list.push_back(to_json(outcome));
@@ -152,10 +213,12 @@ void report(const std::vector<Outcome>& outcomes, const Candidates& candidates, 
     print(list);
   } else if (!quiet) {
     for (const Outcome& o : outcomes)
-      fmt::print("{}: {} -> {}, ratio {:.2f}, bound {}, largest error {}\n", printable(o.name),
-                 readable_bytes(o.input_bytes), readable_bytes(o.output_bytes),
-                 double(o.input_bytes) / double(std::max<u64>(o.output_bytes, 1)), bound_text(o),
-                 fmt::format("{:.9g}", o.max_error));
+      fmt::print(
+          "{}: {} -> {}, ratio {:.2f}, bound {}, largest error {:.9g}{}\n", printable(o.name),
+          readable_bytes(o.input_bytes), readable_bytes(o.output_bytes),
+          double(o.input_bytes) / double(std::max<u64>(o.output_bytes, 1)), bound_text(o),
+          o.max_error,
+          is_within_a_step(o) ? " (the bound is smaller than the step of the packed values)" : "");
     for (const auto& [name, reason] : left_alone)
       fmt::print("left alone: {}, {}\n", printable(name), reason);
   }
@@ -208,6 +271,11 @@ Outcome to_stream(const Task& task, const std::string& path, bool force) {
                                        task.options, [&](ByteView part) { out.write(part); });
   out.commit();
   const double unit = task.variable.unit();
+  if (task.variable.packing())
+    complain(fmt::format(
+        "'{}' is packed (scale_factor, add_offset): '{}' holds the stored numbers without these "
+        "attributes, and a bound in their unit, {:.9g}; -o OUT.nc keeps both",
+        task.variable.name(), path, made.abs_bound));
   return {task.variable.name(),
           path,
           made.recipe,
@@ -216,7 +284,9 @@ Outcome to_stream(const Task& task, const std::string& path, bool force) {
           made.abs_bound * unit,
           made.statement.max_error * unit,
           made.statement.special,
-          task.asked};
+          task.asked,
+          task.earlier,
+          step_of(task.variable)};
 }
 
 // The bound as the filter takes it, which sees one chunk at a time. What refers to all values is
@@ -278,14 +348,15 @@ std::vector<Outcome> to_container(const h5::File& file, std::vector<Task>& tasks
     parameters.bound = filter_bound(task, asked.force);
     parameters.recipe = task.options.recipe;
     parameters.fills = fills_of(task);
-    const bool lossless = parameters.bound.is_lossless();
+    const h5::Losses own{parameters.bound.is_lossless() ? "lossless" : to_string(task.asked), {}};
+    const std::string bound = task.earlier ? joined(*task.earlier, own).bound : own.bound;
     plans.emplace_back(
         task.variable.name(),
         h5::Plan{parameters,
                  chunk_for(task.variable, task.options.chunk),
-                 {{"lossy_compression",
-                   lossless ? "leeway: lossless compression" : "leeway: error-bounded compression"},
-                  {"lossy_compression_bound", lossless ? "lossless" : to_string(task.asked)},
+                 {{"lossy_compression", bound == "lossless" ? "leeway: lossless compression"
+                                                            : "leeway: error-bounded compression"},
+                  {"lossy_compression_bound", bound},
                   {"lossy_compression_version", version()},
                   {"lossy_compression_reader", LEEWAY_H5Z_READER}}});
   }
@@ -296,11 +367,13 @@ std::vector<Outcome> to_container(const h5::File& file, std::vector<Task>& tasks
     const Task& task = tasks[plan];
     const h5::Stored stored = h5::inspect_stored(written);
     const double unit = written.unit();
-    h5::write_attribute(written.id(), "lossy_compression_maximum_error", stored.max_error * unit);
+    const h5::Losses own{"", stored.max_error * unit};
+    if (const auto error = (task.earlier ? joined(*task.earlier, own) : own).max_error)
+      h5::write_attribute(written.id(), "lossy_compression_maximum_error", *error);
     outcomes.push_back({task.variable.name(), asked.output, stored.recipe,
                         written.shape().size() * size_of(written.dtype()), stored.stream_bytes,
                         stored.abs_bound * unit, stored.max_error * unit, stored.special,
-                        task.asked});
+                        task.asked, task.earlier, step_of(written)});
     if (asked.options.execution.progress)
       asked.options.execution.progress(double(outcomes.size()) / double(tasks.size()));
   });
@@ -328,13 +401,11 @@ void CompressVariables::run() const {
     for (const std::string& text : own_bounds) needed.push_back(parse_own_bound(text).name);
   if (std::ranges::any_of(needed, is_pattern)) needed.clear();
   const h5::File file(input.path, needed);
-  for (const std::string& name : excluded)
-    if (input.names.empty() && !is_pattern(name) && !file.has(name))
-      fail_argument("'" + input.path + "' has no variable '" + name + "' to be left out");
+  check_excluded(file, *this);
   std::vector<std::string> left_out = excluded;
   left_out.insert(left_out.end(), commonly_excluded.begin(), commonly_excluded.end());
   Candidates candidates(file, left_out);
-  std::vector<Task> tasks = tasks_of(file, *this, candidates);
+  std::vector<Task> tasks = tasks_of(file, *this, candidates, left_out);
   // Who names the variables need not be told about others.
   if (!input.names.empty() || options.bound.limits().empty()) candidates.left_alone.clear();
   if (container) return report(to_container(file, tasks, *this), candidates, json, quiet);

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "leeway/core/error.h"
+
 namespace leeway::cli::h5 {
 namespace {
 
@@ -32,12 +34,21 @@ bool is_container_name(const std::string& path) {
       [&](const char* suffix) { return path.ends_with(suffix); });
 }
 
+void refuse_container_name(const std::string& path) {
+  if (is_container_name(path))
+    fail_argument("'" + path +
+                  "' would hold an array without anything else, not what its name says; give -o "
+                  "OUT.npy, or another name for raw values");
+}
+
 std::optional<Address> parse_address(const std::string& text) {
   if (std::filesystem::is_regular_file(text))
     return is_container(text) ? std::optional(Address{text, {}}) : std::nullopt;
   const size_t colon = text.rfind(':');
-  if (colon == text.npos) return std::nullopt;
   Address address{text.substr(0, colon), {}};
+  if (is_container_name(address.path) && !std::filesystem::exists(address.path))
+    throw Error(Errc::io, "there is no file '" + address.path + "'");
+  if (colon == text.npos) return std::nullopt;
   if (!std::filesystem::is_regular_file(address.path) || !is_container(address.path))
     return std::nullopt;
   for (size_t from = colon + 1; from <= text.size();) {

@@ -15,6 +15,10 @@ struct Decompress {
   bool salvage = false, no_check = false, force = false, json = false;
   WorkOptions work;
 
+  bool wants_npy(const std::string& path) const {
+    return format.empty() ? path.ends_with(".npy") : format == "npy";
+  }
+
   void run() const {
     if (const auto container = h5::parse_address(input)) return run_variables(*container);
     const double start = seconds_now();
@@ -42,7 +46,7 @@ struct Decompress {
     options.execution = work.execution("decompressing");
 
     const std::string path = output_path();
-    const bool npy = format.empty() ? path.ends_with(".npy") : format == "npy";
+    const bool npy = wants_npy(path);
     OutputFile out(path, force);
     const std::string head = npy ? npy_header(header.dtype, region.shown) : "";
     const u64 bytes = region.box.shape.size() * size_of(header.dtype);
@@ -99,8 +103,7 @@ struct Decompress {
 
   void write_array(const Array& array, const Shape& shown, OutputFile& out) const {
     const std::string path = output_path();
-    const bool npy = format.empty() ? path.ends_with(".npy") : format == "npy";
-    const std::string head = npy ? npy_header(array.dtype(), shown) : "";
+    const std::string head = wants_npy(path) ? npy_header(array.dtype(), shown) : "";
     out.write({reinterpret_cast<const u8*>(head.data()), head.size()});
     out.write({reinterpret_cast<const u8*>(array.data()), size_t(array.bytes())});
   }
@@ -110,6 +113,7 @@ struct Decompress {
     if (address.names.empty())
       return DecompressVariables{address, output, force, json, work.quiet}.run();
     if (output.empty()) fail_argument("where to? give -o OUT");
+    if (format.empty()) h5::refuse_container_name(output);
     Region region;
     const Array array = read_variable(address, [&](const Shape& shape) {
       region = region_text.empty() ? Region{{{}, shape}, shape} : parse_region(region_text, shape);
@@ -151,10 +155,13 @@ struct Decompress {
   }
 
   std::string output_path() const {
-    if (!output.empty()) return output;
-    if (input == "-") return "-";
-    if (input.ends_with(".lwy")) return input.substr(0, input.size() - 4);
-    fail_argument("where to? give -o OUT");
+    if (output.empty() && input != "-" && !input.ends_with(".lwy"))
+      fail_argument("where to? give -o OUT");
+    const std::string path = !output.empty() ? output
+                             : input == "-"  ? "-"
+                                             : input.substr(0, input.size() - 4);
+    if (format.empty()) h5::refuse_container_name(path);
+    return path;
   }
 
   static void print_json(const Region& region, const Header& header, const DecompressReport& report,
@@ -181,8 +188,10 @@ void add_decompress(CLI::App& verb) {
           "stream; file.nc:NAME for a variable, file.nc for a file without the filter; - for "
           "standard input")
       ->required();
-  verb.add_option("-o,--output", self->output,
-                  "array to write: .npy, or raw otherwise; - for standard output")
+  verb.add_option(
+          "-o,--output", self->output,
+          "array to write: .npy, or raw otherwise; for a whole file.nc another .nc or .h5; - for "
+          "standard output")
       ->type_name("OUT");
   verb.add_option("--region", self->region_text, "part of the array, as in NumPy: 0:10,:,250")
       ->type_name("REGION");

@@ -50,18 +50,33 @@ std::string trial(const std::string& recipe) {
   }
 }
 
+std::string remedy(const Json& hdf5) {
+  const auto folder = hdf5["plugin_folder"].get<std::string>();
+  return folder.empty() ? "put the folder of libh5zleeway.so into HDF5_PLUGIN_PATH"
+                        : "export HDF5_PLUGIN_PATH=" + folder;
+}
+
 std::string verdict(bool healthy, const Json& hdf5) {
   if (!healthy) return "something is wrong: please report the lines above";
-  const auto folder = hdf5["plugin_folder"].get<std::string>();
-  const std::string remedy = "export HDF5_PLUGIN_PATH=" + (folder.empty() ? "FOLDER" : folder);
   if (!hdf5["found"].get<bool>())
-    return "compressing works, but no HDF5 finds the plugin, so that no other program reads what "
-           "is written: " +
-           remedy;
+    return "this tool and the Python package work, but none of the HDF5 libraries above finds the "
+           "plugin: programs that use them (h5dump, ncdump) cannot read compressed variables; " +
+           remedy(hdf5);
   const auto is_missing = [](const Json& library) { return library["filter"] != "ok"; };
   if (std::ranges::any_of(hdf5["libraries"], is_missing))
-    return "healthy, but some HDF5 libraries do not find the plugin: " + remedy;
+    return "healthy, but some HDF5 libraries do not find the plugin: " + remedy(hdf5);
   return "healthy";
+}
+
+// One line if all is well; otherwise one for each recipe that is not.
+void report_recipes(Report& report, const Json& recipes) {
+  size_t fine = 0;
+  for (const auto& [name, complaint] : recipes.items())
+    if (complaint == "ok")
+      ++fine;
+    else
+      report.add("recipe " + name, complaint);
+  report.add("recipes", fmt::format("{} of {} ok", fine, recipes.size()));
 }
 
 }  // namespace
@@ -98,18 +113,14 @@ void add_doctor(CLI::App& verb) {
       report.add("SIMD targets", targets);
       report.add("cores", std::to_string(available_cores()));
       report.add("zstd", ZSTD_versionString());
-      for (const auto& [name, verdict] : result["recipes"].items())
-        report.add("recipe " + name, verdict);
+      report_recipes(report, result["recipes"]);
       const Json& hdf5 = result["hdf5"];
       report.add("HDF5 of this tool", hdf5["library"].get<std::string>());
       report.add("HDF5 plugin path", hdf5["plugin_path"].get<std::string>());
       for (const Json& library : hdf5["libraries"]) {
         const std::string filter = library["filter"].get<std::string>();
         report.add("filter in " + library["path"].get<std::string>(),
-                   library["version"].get<std::string>() + " " +
-                       (filter == "not found"
-                            ? "not found: put the folder of libh5zleeway.so into HDF5_PLUGIN_PATH"
-                            : filter));
+                   library["version"].get<std::string>() + " " + filter);
       }
       report.add("verdict", verdict(healthy, hdf5));
       report.print();

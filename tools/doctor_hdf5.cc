@@ -23,6 +23,15 @@ namespace {
 
 constexpr int kPatience = 10000;  // milliseconds for a library to be loaded
 
+std::vector<std::string> matching(const std::string& pattern) {
+  std::vector<std::string> paths;
+  glob_t matches{};
+  if (::glob(pattern.c_str(), 0, nullptr, &matches) == 0)
+    paths.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  ::globfree(&matches);
+  return paths;
+}
+
 // Places where Debian, Python wheels and conda put HDF5. Each library is listed once.
 std::vector<std::string> hdf5_libraries() {
   std::vector<std::string> patterns = {"/usr/lib/*/libhdf5*.so.[0-9]*",
@@ -35,20 +44,15 @@ std::vector<std::string> hdf5_libraries() {
     }
   std::vector<std::string> found;
   std::set<std::string> seen;
-  for (const std::string& pattern : patterns) {
-    glob_t matches{};
-    if (::glob(pattern.c_str(), 0, nullptr, &matches) == 0)
-      for (size_t i = 0; i < matches.gl_pathc; ++i) {
-        const std::string path = matches.gl_pathv[i];
-        const bool is_core = path.find("_hl") == path.npos && path.find("hl_") == path.npos &&
-                             path.find("_cpp") == path.npos && path.find("fortran") == path.npos &&
-                             path.find("_tools") == path.npos && path.find("hl-") == path.npos;
-        std::error_code is_broken;
-        const auto real = std::filesystem::canonical(path, is_broken);
-        if (is_core && !is_broken && seen.insert(real.string()).second) found.push_back(path);
-      }
-    ::globfree(&matches);
-  }
+  for (const std::string& pattern : patterns)
+    for (const std::string& path : matching(pattern)) {
+      const bool is_core = path.find("_hl") == path.npos && path.find("hl_") == path.npos &&
+                           path.find("_cpp") == path.npos && path.find("fortran") == path.npos &&
+                           path.find("_tools") == path.npos && path.find("hl-") == path.npos;
+      std::error_code is_broken;
+      const auto real = std::filesystem::canonical(path, is_broken);
+      if (is_core && !is_broken && seen.insert(real.string()).second) found.push_back(path);
+    }
   return found;
 }
 
@@ -97,16 +101,20 @@ std::string try_library(const std::string& path, std::string& version) {
   return text.starts_with("yes") ? "ok" : "not found";
 }
 
-// Where the plugin may lie: beside this program, in a build or an installed package.
+// Where the plugin may lie: beside this program, in a build or an installed package, or in the
+// Python package that has brought the program.
 std::string plugin_folder() {
   std::error_code unknown;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
-  for (const auto& folder : {here / "plugins", here / "../leeway/plugins",
-                             here / "../lib/hdf5/serial/plugins", here / "../lib/hdf5/plugin"}) {
-    std::error_code missing;
-    const auto found = std::filesystem::canonical(folder / "libh5zleeway.so", missing);
-    if (!missing) return found.parent_path().string();
-  }
+  for (const char* folder :
+       {"plugins", "../leeway/plugins", "../lib/python3*/site-packages/leeway/plugins",
+        "../lib/python3*/dist-packages/leeway/plugins", "../lib/hdf5/serial/plugins",
+        "../lib/hdf5/plugin"})
+    for (const std::string& plugin : matching((here / folder / "libh5zleeway.so").string())) {
+      std::error_code missing;
+      const auto found = std::filesystem::canonical(plugin, missing);
+      if (!missing) return found.parent_path().string();
+    }
   return "";
 }
 

@@ -223,6 +223,11 @@ std::string text_of(hid_t object, const char* name) {
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
+std::optional<double> number_of(hid_t object, const char* name) {
+  const std::vector<double> numbers = numbers_of(object, name);
+  return numbers.empty() ? std::nullopt : std::optional(numbers.front());
+}
+
 Variable::Variable(hid_t file, const std::string& name)
     : name_(name),
       dataset_(checked(H5Dopen2(file, name.c_str(), H5P_DEFAULT), "cannot open '" + name + "'"),

@@ -47,6 +47,8 @@ hid_t checked(hid_t id, const std::string& what);
 bool is_dimension_scale(hid_t dataset);
 // What an attribute says; "" if it is missing or no text.
 std::string text_of(hid_t object, const char* name);
+// The first number of an attribute; nothing if it is missing or no number.
+std::optional<double> number_of(hid_t object, const char* name);
 
 // Stored numbers that stand for others: scale * stored + offset.
 struct Packing {
@@ -134,7 +136,7 @@ class File {
 
 // What is to be done with a variable when a file is copied.
 struct Plan {
-  std::optional<hdf5::Parameters> parameters;  // nothing: no filter
+  std::optional<hdf5::Parameters> parameters;  // nothing: no filter, and nothing said of a reader
   Shape chunk;
   std::vector<std::pair<std::string, std::string>> attributes;
 };
@@ -153,6 +155,7 @@ void copy_file(const File& from, const std::string& to,
                const std::vector<std::pair<std::string, Plan>>& plans,
                const std::function<void(size_t plan, const Variable& written)>& done);
 
+void remove_attribute(hid_t object, const std::string& name);  // if it is there
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
 void write_attribute(hid_t object, const std::string& name, double value);
 

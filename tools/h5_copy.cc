@@ -181,8 +181,7 @@ class Copy {
     H5Pset_copy_object(ocpypl, H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG);
     checked(H5Ocopy(from, name, to, name, ocpypl, H5P_DEFAULT), "cannot copy '" + path + "'");
     const Handle copy(H5Oopen(to, name, H5P_DEFAULT), H5Oclose);
-    for (const char* link : {"DIMENSION_LIST", "REFERENCE_LIST"})
-      if (H5Aexists(copy, link) > 0) H5Adelete(copy, link);
+    for (const char* link : {"DIMENSION_LIST", "REFERENCE_LIST"}) remove_attribute(copy, link);
   }
 
   void write_anew(const Variable& source, hid_t to, const char* name, size_t number) {
@@ -204,6 +203,7 @@ class Copy {
                          H5Dclose);
     copy_attributes(source.id(), dataset);
     for (const auto& [key, text] : plan.attributes) write_attribute(dataset, key, text);
+    if (!plan.parameters) remove_attribute(dataset, "lossy_compression_reader");
     const Variable written(to, name);
     source.for_each_part(
         plan.chunk[0], [&](const Box& part, const Array& values) { written.write(part, values); });
@@ -246,13 +246,17 @@ class Copy {
 // A new scalar attribute, in the place of an old one.
 Handle make_attribute(hid_t object, const std::string& name, hid_t type) {
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  if (H5Aexists(object, name.c_str()) > 0) H5Adelete(object, name.c_str());
+  remove_attribute(object, name);
   return Handle(checked(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
                         "cannot write an attribute"),
                 H5Aclose);
 }
 
 }  // namespace
+
+void remove_attribute(hid_t object, const std::string& name) {
+  if (H5Aexists(object, name.c_str()) > 0) H5Adelete(object, name.c_str());
+}
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text) {
   const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/array_file.h"
 #include "tools/cli.h"
+#include "tools/container.h"
 #include "tools/npy.h"
 #include "tools/output_file.h"
 #include "tools/sample_fields.h"
@@ -26,6 +27,7 @@ struct Sample {
     const DType type = dtype.empty() ? found->dtype : parse_dtype(dtype);
     const std::string path =
         output.empty() ? fmt::format("{}_{}.{}", kind, to_string(extents), name_of(type)) : output;
+    h5::refuse_container_name(path);
     OutputFile out(path, force);
     Buffer<double> values(size_t(extents.size()));
     found->make(extents, seed, {values.data(), values.size()});

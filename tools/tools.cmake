@@ -13,7 +13,7 @@ if(LEEWAY_TOOLS_HDF5)
     message(FATAL_ERROR "the command line tool needs the high-level library of HDF5 and netCDF${without}")
   endif()
   find_path(LEEWAY_TOMLPLUSPLUS toml++/toml.h REQUIRED)  # nothing but headers
-  set(hdf5_sources tools/h5.cc tools/h5_cf.cc tools/h5_copy.cc tools/classic.cc tools/variables.cc
+  set(hdf5_sources tools/h5.cc tools/h5_cf.cc tools/h5_copy.cc tools/h5_losses.cc tools/classic.cc tools/variables.cc
                    tools/compress_variables.cc tools/variable_bounds.cc
                    tools/variable_array.cc tools/filter.cc tools/doctor_hdf5.cc)
   set(hdf5_libraries PkgConfig::netcdf ${LEEWAY_HDF5_HL} PkgConfig::hdf5)

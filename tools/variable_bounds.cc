@@ -36,8 +36,14 @@ std::optional<Bound> parse_bound(std::string_view text) {
   }
 }
 
+// "/ocean/s" and "ocean/s" are the same.
+std::string without_slash(const std::string& name) {
+  return name.starts_with('/') ? name.substr(1) : name;
+}
+
 bool matches(const std::string& pattern, const std::string& name) {
-  return pattern == name || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  const std::string wanted = without_slash(pattern), path = without_slash(name);
+  return wanted == path || ::fnmatch(wanted.c_str(), path.c_str(), 0) == 0;
 }
 
 // Reads a bounds file, and says where it makes no sense.
@@ -59,7 +65,7 @@ class BoundsReader {
       if (key == "default")
         result.general = bound_of("default", node).bound;
       else if (key == "recipe")
-        result.recipe = text_of(node, "recipe");
+        result.recipe = recipe_of(node);
       else if (key == "exclude")
         result.excluded = names_of(node);
       else if (key == "variables" && node.is_table())
@@ -79,8 +85,16 @@ class BoundsReader {
   std::string text_of(const toml::node& node, const std::string& what) const {
     const auto text = node.value<std::string>();
     if (!text) fail(node.source(), what + " is a text");
-    if (what == "recipe") check_recipe(*text);
     return *text;
+  }
+  std::string recipe_of(const toml::node& node) const {
+    const std::string recipe = text_of(node, "recipe");
+    try {
+      check_recipe(recipe);
+    } catch (const Error& error) {
+      fail(node.source(), error.what());
+    }
+    return recipe;
   }
   std::vector<std::string> names_of(const toml::node& node) const {
     if (node.is_string()) return {text_of(node, "exclude")};
@@ -119,6 +133,7 @@ class BoundsReader {
   void add(OwnBound& result, const std::string& key, const toml::node& value) const {
     if (key == "recipe") {
       result.recipe = text_of(value, key);
+      check_recipe(result.recipe);
     } else if (key == "lossless") {
       if (value.value<bool>() != true) fail_argument("lossless can only be true");
       result.bound.add(BoundKind::lossless, 0);
@@ -149,13 +164,17 @@ BoundsFile read_bounds_file(const std::string& path) { return BoundsReader(path)
 
 bool is_pattern(const std::string& name) { return name.find_first_of("*?[") != name.npos; }
 
+bool means(const std::vector<std::string>& patterns, const std::string& name) {
+  return std::ranges::any_of(patterns, [&](const auto& pattern) { return matches(pattern, name); });
+}
+
 Candidates::Candidates(const h5::File& file, const std::vector<std::string>& excluded) {
   const std::map<std::string, std::string> descriptions = h5::descriptions(file);
   for (const std::string& name : file.arrays()) {
     const h5::Variable variable = file.variable(name);
     if (variable.is_scale() || variable.shape().size() == 0) continue;
     const auto described = descriptions.find(name);
-    if (std::ranges::any_of(excluded, [&](auto& pattern) { return matches(pattern, name); }))
+    if (means(excluded, name))
       left_alone.emplace_back(name, "it is excluded");
     else if (described != descriptions.end())
       left_alone.emplace_back(name, described->second);

@@ -34,6 +34,8 @@ struct BoundsFile {
 BoundsFile read_bounds_file(const std::string& path);
 
 bool is_pattern(const std::string& name);
+// Whether one of the names and patterns means the variable.
+bool means(const std::vector<std::string>& patterns, const std::string& name);
 
 // The variables that patterns and bounds for all may mean, and those that nothing but their own
 // name means, with the reason.

@@ -17,10 +17,11 @@ namespace leeway::cli {
 struct CompressVariables {
   h5::Address input;
   std::string output;
-  CompressOptions options;                     // the bound may be missing
-  std::vector<std::string> own_bounds;         // "t=abs:0.01", "tas*=rel:1e-4"
-  std::vector<std::string> excluded;           // names, or patterns of names
-  std::vector<OwnBound> common;                // of a bounds file, as is the next one
+  CompressOptions options;              // the bound may be missing
+  std::vector<std::string> own_bounds;  // "t=abs:0.01", "tas*=rel:1e-4"
+  std::vector<std::string> excluded;    // names, or patterns of names
+  std::string bounds_file;              // empty: none; the next two come from it
+  std::vector<OwnBound> common;
   std::vector<std::string> commonly_excluded;  // they need not be in the file
   std::vector<std::string> fills;              // as given, for all of them
   bool force = false, json = false, quiet = false;

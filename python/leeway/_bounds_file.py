@@ -31,6 +31,11 @@ class Bounds(NamedTuple):
         found = [bound for pattern, bound in self.own.items() if is_pattern(pattern) and fnmatch.fnmatchcase(name, pattern)]
         return found[-1] if found and is_candidate else None
 
+    def without_meaning(self, names: Iterable[str]) -> list[str]:
+        """The names and patterns that mean none of these variables."""
+        names = list(names)
+        return [own for own in self.own if not any(name == own or fnmatch.fnmatchcase(name, own) for name in names)]
+
 
 NONE = Bounds({}, None, [], {})
 

@@ -55,8 +55,13 @@ class Encoding(dict):
 
     def describe(self, ds: Any) -> Any:
         """The dataset with attributes of the variables that say what is done to them, lossy_compression, lossy_compression_bound
-        ("abs=0.01") and lossy_compression_version, and how to read them, lossy_compression_reader. `ds` itself stays as it is."""
-        return ds.assign({name: ds[name].assign_attrs(said) for name, said in self.attributes.items()})
+        ("abs=0.01") and lossy_compression_version, and how to read them, lossy_compression_reader. The bound of an earlier
+        compression stays stated; its largest error does not, since more is added to it. `ds` itself stays as it is."""
+        described = ds.assign({name: ds[name].assign_attrs(said) for name, said in self.attributes.items()})
+        for name, said in self.attributes.items():
+            if said["lossy_compression_bound"] != ds[name].attrs.get("lossy_compression_bound"):
+                described[name].attrs.pop("lossy_compression_maximum_error", None)
+        return described
 
 
 def _blocks(variable: Any) -> Iterator[np.ndarray]:
@@ -114,6 +119,9 @@ def _excluded(ds: Any, patterns: list[str], common: list[str]) -> dict[str, str]
     unknown = [name for name in patterns if name not in ds.variables and not _bounds_file.is_pattern(name)]
     if unknown:
         raise KeyError(f"the dataset has no variable {', '.join(map(repr, unknown))}")
+    idle = [pattern for pattern in patterns if pattern not in ds.variables and not fnmatch.filter(map(str, ds.variables), pattern)]
+    if idle:
+        warnings.warn(f"exclude: no variable of the dataset is meant by {', '.join(map(repr, idle))}", stacklevel=3)
     return {name: "it is excluded" for name in ds.variables
             if any(fnmatch.fnmatchcase(str(name), pattern) for pattern in [*patterns, *common])}
 
@@ -122,8 +130,8 @@ class _Wishes:
     """What is asked of every variable."""
 
     def __init__(self, ds: Any, given: Mapping[str, Bounds], lossless: bool | Iterable[str],
-                 in_file: _bounds_file.Bounds, left_alone: Mapping[str, str]) -> None:
-        self.ds, self.left_alone, self.file = ds, left_alone, in_file
+                 in_file: _bounds_file.Bounds, left_alone: Mapping[str, str], excluded: Mapping[str, str]) -> None:
+        self.ds, self.left_alone, self.excluded, self.file = ds, left_alone, excluded, in_file
         exact = {"lossless": True} if lossless is True else {}
         self.general = exact or {kind: value for kind, value in given.items() if value is not None and not isinstance(value, Mapping)}
         self.general = self.general or in_file.general
@@ -133,12 +141,18 @@ class _Wishes:
         if unknown:
             raise KeyError(f"the dataset has no variable {', '.join(map(repr, sorted(unknown)))}")
 
+    def refuse_excluded(self, names: Iterable[str]) -> None:
+        """What is asked for by name cannot be excluded by name; where a pattern excludes it, the name counts more."""
+        both = sorted({name for mapping in self.named.values() for name in mapping} & set(names))
+        if both:
+            raise ValueError(f"{', '.join(map(repr, both))} is asked for and excluded at the same time")
+
     def of(self, name: str) -> _bounds_file.OwnBound | None:
         """None: the variable stays as it is."""
         variable = self.ds[name]
         holds_data = name not in self.left_alone and variable.ndim > 0
         named = {kind: mapping[name] for kind, mapping in self.named.items() if name in mapping}
-        own = self.file.of(str(name), holds_data)
+        own = None if name in self.excluded else self.file.of(str(name), holds_data)
         limits = named or (own.limits if own else {})
         if not own and holds_data and variable.dtype.kind == "f":
             limits = self.general | named
@@ -286,10 +300,10 @@ def encoding(
     to is computed here: without _FillValue, missing_value, and what leeway.compress() would take for a fill value.
 
     bounds         a file in TOML (docs/CLIMATE.md), or a mapping like {"t": "abs:0.01", "tas*": {"rel": 1e-4}}. What it says of a
-                   variable counts instead of a bound for all; a variable that the dataset lacks is passed over
+                   variable counts instead of a bound for all; a variable that the dataset lacks is passed over, with a warning
     region_bounds  for each name, pairs of a region and a smaller bound there; only for variables of one chunk in a Zarr 3 store
     recipe         one for all, "balanced" if not given, or a mapping from names
-    exclude        names or patterns ("p*") of variables that stay as they are
+    exclude        names or patterns ("p*") of variables that stay as they are, also if `bounds` names them
 
     Variables that describe others (coordinates, cell bounds, meshes, flags, as CF and UGRID mark them) are left alone unless
     they are named. The result's `left_alone` says which and why.
@@ -306,12 +320,19 @@ def encoding(
         raise ValueError(f"to='netcdf' or to='zarr', not {to!r}")
     _check_dataset(ds)
     in_file = _bounds_file.read(bounds)
-    left_alone = _cf.descriptions(ds) | _excluded(ds, [exclude] if isinstance(exclude, str) else list(exclude), in_file.excluded)
-    wishes = _Wishes(ds, dict(abs=abs, rel=rel, psnr=psnr, l2=l2, pointwise=pointwise), lossless, in_file, left_alone)
+    patterns = [exclude] if isinstance(exclude, str) else list(exclude)
+    excluded = _excluded(ds, patterns, in_file.excluded)
+    left_alone = _cf.descriptions(ds) | excluded
+    wishes = _Wishes(ds, dict(abs=abs, rel=rel, psnr=psnr, l2=l2, pointwise=pointwise), lossless, in_file, left_alone, excluded)
+    wishes.refuse_excluded(patterns)
     wanted = {name: wish for name in ds.variables if (wish := wishes.of(name)) is not None}
+    idle = ", ".join(map(repr, in_file.without_meaning(map(str, ds.variables))))
+    idle = idle and f"bounds: no variable of the dataset is meant by {idle}"
     if not wanted:
         raise ValueError("no variable is chosen: give abs=, rel=, psnr=, l2=, pointwise=, lossless= or bounds=, for floating-point "
-                         "variables or by name")
+                         "variables or by name" + (f"; {idle}" if idle else ""))
+    if idle:
+        warnings.warn(idle, stacklevel=2)
     kept_by_target = KEPT_BY_NETCDF if to == "netcdf" else KEPT_BY_ZARR if zarr_format == 2 else KEPT_BY_ZARR_3
     result = Encoding()
     result.left_alone = {name: reason for name, reason in left_alone.items()
@@ -325,11 +346,17 @@ def encoding(
         options = asked.options | {"recipe": own_recipe or wish.recipe or in_file.recipe or "balanced"}
         options |= _regions_of(name, variable, (region_bounds or {}).get(name), to, zarr_format)
         result[name] = kept | _coding(variable, asked, options, to, zarr_format)
+        bound = _joined(variable.attrs.get("lossy_compression_bound", "lossless"), asked.bound)
         result.attributes[name] = dict(
-            lossy_compression="leeway: lossless compression" if asked.is_lossless else "leeway: error-bounded compression",
-            lossy_compression_bound=asked.bound, lossy_compression_version=leeway.__version__,
+            lossy_compression="leeway: lossless compression" if bound == "lossless" else "leeway: error-bounded compression",
+            lossy_compression_bound=bound, lossy_compression_version=leeway.__version__,
             lossy_compression_reader=_native.HDF5_READER if to == "netcdf" else ZARR_READER)
     return result
+
+
+def _joined(earlier: str, later: str) -> str:
+    """The bounds of two compressions after each other, as an attribute says them."""
+    return "; then ".join(bound for bound in (earlier, later) if bound != "lossless") or "lossless"
 
 
 def _check_dataset(ds: Any) -> None:

@@ -99,16 +99,48 @@ def test_bounds_file(run):
     judge(run, **dict.fromkeys(["t", "tas", "pr"], dict(rel=0.001)))
 
 
+def test_exclude_counts_more_than_the_bounds_file(run):
+    (run.folder / "bounds.toml").write_text("exclude = ['pr']\n[variables]\nt = 'abs:0.01'\n'/tas' = 'abs:0.1'\nq = 'rel:1e-3'\npr = 'abs:1'")
+    for left_out, compressed in [(["t"], {"tas", "q"}), (["t*"], {"q"}), (["/q", "tas"], {"t"})]:
+        options = [item for name in left_out for item in ("--exclude", name)]
+        said = run.json("compress", "run.nc", "--bounds-file", "bounds.toml", *options, "-o", "out.nc", "--force")
+        assert {entry["variable"].strip("/") for entry in said} == compressed
+        with netCDF4.Dataset(run.folder / "out.nc") as after:
+            for name in {"t", "tas", "q", "pr"} - compressed:
+                assert (after[name][...].data == values()[name]).all() and "lossy_compression" not in after[name].ncattrs()
+    # Who names a variable on the command line means it, whatever pattern leaves it out.
+    said = run.json("compress", "run.nc", "--bounds-file", "bounds.toml", "--variable", "t=abs:0.5", "--exclude", "t*", "-o", "out.nc", "-f")
+    assert {entry["variable"]: entry["bound"]["asked"] for entry in said} == {"t": {"abs": 0.5}, "q": {"rel": 1e-3}}
+
+
+def test_names_that_mean_nothing_are_told(run):
+    (run.folder / "bounds.toml").write_text("[variables]\nt = 'abs:0.01'\ntsa = 'abs:0.1'\n'w*' = 'abs:1'")
+    done = run.run("compress", "run.nc", "--bounds-file", "bounds.toml", "--exclude", "zz*", "-o", "out.nc")
+    assert done.returncode == 0 and done.stderr.decode().splitlines() == [
+        "leeway: --exclude 'zz*' means no variable of 'run.nc'",
+        "leeway: 'bounds.toml': no variable of 'run.nc' is meant by 'tsa', 'w*'"]
+    # What is left out is there.
+    done = run.run("compress", "run.nc", "--bounds-file", "bounds.toml", "--abs", "1", "--exclude", "t*", "-o", "out.nc", "-f")
+    assert b"is meant by 'tsa', 'w*'\n" in done.stderr
+
+
 @pytest.mark.parametrize("text, complaint", [
     ("[variables]\nt = 'abs:x'", "line 2: 't' needs a bound"), ("[variables]\nt = { abs = 'x' }", "abs is a number"),
     ("[variables]\nt = { foo = 3 }", "there is no bound 'foo'"), ("variable = 3", "'variable' means nothing"), ("t = ", "line 1"),
-    ("[variables]\nt = { recipe = 'small' }", "needs a bound"), ("recipe = 'nosuch'", "nosuch"), ("exclude = 3", "a name or a list of names"),
-    ("[variables]\nnosuch = 'lossless'", "with variables of this file"), ("[variables]\nt = { lossless = false }", "lossless can only be true"),
+    ("[variables]\nt = { recipe = 'small' }", "needs a bound"), ("recipe = 'nosuch'", "'bounds.toml', line 1: "), ("exclude = 3", "a name or a list of names"),
+    ("[variables]\n\nt = { abs = 1, recipe = 'nosuch' }", "'bounds.toml', line 3: 't': "),
+    ("[variables]\nt = { lossless = false }", "lossless can only be true"),
     ("default = 'abs:-3'", "must be a positive number"),
 ])
 def test_bounds_files_that_make_no_sense(run, text, complaint):
     (run.folder / "bounds.toml").write_text(text)
     assert complaint in run.fails(2, "compress", "run.nc", "--bounds-file", "bounds.toml", "-o", "out.nc")
+
+
+def test_a_bounds_file_for_other_files(run):
+    (run.folder / "bounds.toml").write_text("[variables]\nnosuch = 'lossless'")
+    done = run.run("compress", "run.nc", "--bounds-file", "bounds.toml", "-o", "out.nc")
+    assert done.returncode == 2 and b"is meant by 'nosuch'" in done.stderr and b"with variables of this file" in done.stderr
 
 
 def test_complaints(run):

@@ -2,6 +2,7 @@
 """The command line on HDF5 and netCDF files."""
 import json
 import os
+import shutil
 import subprocess
 
 import h5py
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 
-from conftest import PLUGINS
+from conftest import BUILD, PLUGINS
 from hosts import described
 from hosts.field import check, wave
 
@@ -363,6 +364,7 @@ def test_complaints(leeway, netcdf):
     assert "name one variable" in leeway.fails(2, "bench", netcdf, "--abs", "1")
     assert "where to?" in leeway.fails(2, "decompress", netcdf)
     assert "no variable 'nosuch'" in leeway.fails(2, "compress", netcdf, "--abs", "1", "--exclude", "nosuch", "-o", "out.nc")
+    assert "'t' is asked for and left out" in leeway.fails(2, "compress", netcdf, "--variable", "t=abs:1", "--exclude", "t", "-o", "out.nc")
     assert "another rank" in leeway.fails(2, "compress", netcdf + ":t", "--abs", "1", "--chunk", "8x8", "-o", "out.nc")
     (leeway.folder / "bad.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
     assert "cannot open" in leeway.fails(1, "inspect", "bad.h5")
@@ -389,7 +391,27 @@ def test_doctor_tries_every_hdf5(leeway):
     assert {entry["filter"] for entry in found["libraries"]} == {"ok"}
     assert leeway.json("doctor")["healthy"] and found["found"]
     nowhere = leeway.run("doctor", env={"HDF5_PLUGIN_PATH": str(leeway.folder)})
-    assert nowhere.returncode == 1 and b"not found: put the folder of libh5zleeway.so into HDF5_PLUGIN_PATH" in nowhere.stdout
-    assert f"no HDF5 finds the plugin, so that no other program reads what is written: export HDF5_PLUGIN_PATH={PLUGINS}" in nowhere.stdout.decode()
+    assert nowhere.returncode == 1
+    text = nowhere.stdout.decode()
+    assert "this tool and the Python package work, but none of the HDF5 libraries above finds the plugin" in text
+    assert text.rstrip().endswith(f"export HDF5_PLUGIN_PATH={PLUGINS}")
     said = json.loads(leeway.run("doctor", "--json", env={"HDF5_PLUGIN_PATH": str(leeway.folder)}).stdout)
     assert not said["healthy"] and not said["hdf5"]["found"] and set(said["recipes"].values()) == {"ok"}
+    recipes = [line.split(maxsplit=1) for line in text.splitlines() if line.startswith("recipe")]
+    assert recipes == [["recipes", f"{len(said['recipes'])} of {len(said['recipes'])} ok"]]
+
+
+@pytest.mark.parametrize("packages", ["site-packages", "dist-packages"])
+def test_doctor_finds_the_plugin_of_the_python_package(leeway, packages):
+    """The tool in bin, the plugin in lib/python3.x/site-packages/leeway/plugins, as pip puts them."""
+    tool, folder = leeway.folder / "bin/leeway", leeway.folder / f"lib/python3.11/{packages}/leeway/plugins"
+    folder.mkdir(parents=True)
+    tool.parent.mkdir()
+    shutil.copy(BUILD / "leeway", tool)
+    (folder / "libh5zleeway.so").write_bytes((PLUGINS / "libh5zleeway.so").read_bytes())
+    env = {**os.environ, "HDF5_PLUGIN_PATH": str(leeway.folder)}
+    text = subprocess.run([tool, "doctor"], env=env, capture_output=True, text=True).stdout
+    assert text.rstrip().endswith(f"export HDF5_PLUGIN_PATH={folder}") and "FOLDER" not in text
+    (folder / "libh5zleeway.so").unlink()
+    text = subprocess.run([tool, "doctor"], env=env, capture_output=True, text=True).stdout
+    assert text.rstrip().endswith("put the folder of libh5zleeway.so into HDF5_PLUGIN_PATH")

@@ -303,6 +303,42 @@ def test_complaints(python):
     """, fails=True)
 
 
+def test_exclude_counts_more_than_bounds(python):
+    python(MAKE + """
+    import pytest
+    bounds = {"t": "abs:0.01", "q": "abs:1e-5"}
+    assert set(leeway.xarray.encoding(make(), bounds=bounds, exclude="t")) == {"q"}
+    assert set(leeway.xarray.encoding(make(), bounds=bounds, exclude=["q*"])) == {"t"}
+    assert set(leeway.xarray.encoding(make(), bounds=bounds, abs={"t": 0.02}, exclude=["t*"])) == {"t", "q"}
+    with pytest.raises(ValueError, match="'t' is asked for and excluded"):
+        leeway.xarray.encoding(make(), abs={"t": 0.02}, exclude=["t"])
+    """)
+
+
+def test_names_that_mean_nothing_are_told(python):
+    python(MAKE + """
+    import pytest
+    with pytest.warns(UserWarning, match="bounds: no variable of the dataset is meant by 'tt', 'w\\*'"):
+        assert set(leeway.xarray.encoding(make(), bounds={"t": "abs:0.01", "tt": "abs:1", "w*": "abs:1"})) == {"t"}
+    with pytest.warns(UserWarning, match="exclude: no variable of the dataset is meant by 'zz\\*'"):
+        assert set(leeway.xarray.encoding(make(), abs={"t": 0.01}, exclude="zz*")) == {"t"}
+    with pytest.raises(ValueError, match="no variable is chosen: .* is meant by 'tt'"):
+        leeway.xarray.encoding(make(), bounds={"tt": "abs:0.01"})
+    """)
+
+
+def test_an_earlier_bound_stays_stated(python):
+    python(MAKE + """
+    ds = make()
+    ds["t"].attrs |= dict(lossy_compression_bound="abs=0.01", lossy_compression_maximum_error=0.009)
+    again = leeway.xarray.encoding(ds, abs={"t": 0.02}).describe(ds)["t"].attrs
+    assert again["lossy_compression_bound"] == "abs=0.01; then abs=0.02" and "lossy_compression_maximum_error" not in again
+    exact = leeway.xarray.encoding(ds, lossless=["t"]).describe(ds)["t"].attrs
+    assert exact["lossy_compression_bound"] == "abs=0.01" and exact["lossy_compression_maximum_error"] == 0.009
+    assert exact["lossy_compression"] == "leeway: error-bounded compression" and ds["t"].attrs["lossy_compression_maximum_error"] == 0.009
+    """)
+
+
 def test_values_too_large_for_the_type_they_are_written_as(python):
     said = python(MAKE + """
     ds = xr.Dataset({"t": ("x", np.array([0.5, 1e300, 0.25]), {}, {"dtype": "f4"})})
