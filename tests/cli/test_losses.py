@@ -113,7 +113,7 @@ def test_an_array_is_no_netcdf_file(run):
     compress(run, "in.nc:t", "t.nc.lwy", "--abs", "0.02")
     for command in [["t.lwy", "-o", "x.nc"], ["t.lwy", "-o", "x.h5"], ["t.nc.lwy"], ["in.nc:t", "-o", "x.nc"], ["t.lwy", "--level", "1", "-o", "x.nc"]]:
         assert "give -o OUT.npy" in run.fails(2, "decompress", *command)
-    assert "give -o OUT.npy" in run.fails(2, "sample", "smooth", "--shape", "4x4", "-o", "x.nc")
+    assert "give -o OUT.npy" in run.fails(2, "sample", "wave", "--shape", "4x4", "-o", "x.nc")
     run("decompress", "t.lwy", "--format", "raw", "-o", "x.nc")  # who insists
     assert (run.folder / "x.nc").stat().st_size == 4 * wave().size
 
