@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
-#include <map>
 #include <mutex>
 
 #include "hdf5/parameters.h"
@@ -28,19 +28,19 @@ class Hosts {
   void add(const void* address, const leeway_h5_host& host) {
     const std::lock_guard lock(mutex_);
     const void* base = base_of(address);
-    callers_.clear();
+    callers_.fill({});
     for (Entry& entry : entries_)
       if (entry.base == base) return void(entry.host = host);
     entries_.push_back({base, host});
   }
   leeway_h5_host of(const void* caller) {
     const std::lock_guard lock(mutex_);
-    const auto known = callers_.find(caller);
-    if (known != callers_.end()) return entries_[known->second].host;
+    const auto known = std::ranges::find(callers_, caller, &Caller::address);
+    if (known != callers_.end()) return entries_[known->entry].host;
     const void* base = base_of(caller);
     size_t i = 0;
     while (i + 1 < entries_.size() && entries_[i].base != base) ++i;
-    callers_.emplace(caller, i);
+    callers_[next_caller_++ % callers_.size()] = {caller, i};
     return entries_[i].host;
   }
 
@@ -49,13 +49,19 @@ class Hosts {
     const void* base;
     leeway_h5_host host;
   };
+  struct Caller {
+    const void* address = nullptr;
+    size_t entry = 0;
+  };
   static const void* base_of(const void* address) {
     Dl_info info{};
     return ::dladdr(address, &info) ? info.dli_fbase : nullptr;
   }
   std::mutex mutex_;
   std::vector<Entry> entries_;
-  std::map<const void*, size_t> callers_;  // asking the system costs more than a small chunk
+  // The last ones: asking the system costs more than a small chunk.
+  std::array<Caller, 16> callers_{};
+  size_t next_caller_ = 0;
 };
 
 void complain(const leeway_h5_host& host, const char* function, const char* what) {

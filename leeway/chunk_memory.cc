@@ -134,18 +134,38 @@ std::vector<bool> given_by(ByteView stream, const View& array, unsigned threads)
   });
 }
 
-// The bits of these values if they are the same few, over and over: zeros, mostly. An array that
-// has nothing to do with a stream may have them where the stream gives them.
-std::optional<std::vector<u64>> few_of(const View& array, const std::vector<bool>& chosen) {
+// If the chosen values are the same few over and over, zeros mostly, the bits of these; an array
+// that has nothing to do with a stream may have them where the stream gives them. Some others may
+// be equal by chance: up to one in kMostMarks of the array's values, which are not chosen any more.
+std::optional<std::vector<u64>> few_of(const View& array, std::vector<bool>& chosen) {
   const Contiguous values(array);
-  std::vector<u64> seen;
-  return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) {
-    for (size_t i = 0; i < chosen.size() && seen.size() <= kFewValues; ++i) {
-      const u64 bits = u64(bits_of(values.at<T>(i)));
-      if (chosen[i] && std::ranges::find(seen, bits) == seen.end()) seen.push_back(bits);
-    }
-    return seen.size() <= kFewValues ? std::optional(std::move(seen)) : std::nullopt;
-  });
+  return visit_dtype(array.dtype,
+                     [&]<class T>(std::type_identity<T>) -> std::optional<std::vector<u64>> {
+                       const auto bits_at = [&](size_t i) { return u64(bits_of(values.at<T>(i))); };
+                       const size_t most_others = chosen.size() / kMostMarks;
+                       std::unordered_map<u64, size_t> counts;
+                       for (size_t i = 0; i < chosen.size(); ++i) {
+                         if (!chosen[i]) continue;
+                         ++counts[bits_at(i)];
+                         if (counts.size() > kFewValues + most_others) return std::nullopt;
+                       }
+                       std::vector<std::pair<size_t, u64>> order;
+                       for (const auto& [bits, count] : counts) order.emplace_back(count, bits);
+                       std::ranges::sort(order, std::greater());
+                       std::vector<u64> few;
+                       size_t others = 0;
+                       for (const auto& [count, bits] : order) {
+                         if (few.size() < kFewValues)
+                           few.push_back(bits);
+                         else
+                           others += count;
+                       }
+                       if (others > most_others) return std::nullopt;
+                       for (size_t i = 0; i < chosen.size(); ++i)
+                         if (chosen[i] && std::ranges::find(few, bits_at(i)) == few.end())
+                           chosen[i] = false;
+                       return few;
+                     });
 }
 
 // A stream of the array alone that keeps the chosen values, which are few.
@@ -233,7 +253,8 @@ std::vector<const ChunkMemory::Known*> ChunkMemory::candidates(
     u64 kind, u64 size, const std::function<u64(u64)>& bits_at) {
   index_marks();
   u64 reach = 0;
-  for (const Known& known : known_) reach = std::max(reach, known.marks.reach);
+  for (const Known& known : known_)
+    if (known.kind == kind) reach = std::max(reach, known.marks.reach);
   std::vector<bool> is_one(known_.size());
   bool all = false;
   for (u64 at = 0; at < size && !all; ++at)
@@ -329,7 +350,7 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
   const bool has_norm = options.rms > 0 || options.bound.has(BoundKind::l2);
   const Trail trail = find(array, kind_of(array, options.bound, has_norm), has_norm);
   if (trail.is_known && !trail.stream.empty()) {
-    const auto kept = given_by(trail.stream, array, options.execution.threads);
+    auto kept = given_by(trail.stream, array, options.execution.threads);
     const auto few = few_of(array, kept);
     if (few && options.bound.is_lasting() && has_recipe_of(trail.stream, options, array.dtype))
       return compress_alone(array, options, kept, *few, memory);

@@ -4,7 +4,7 @@
 //
 // Decoded values that are compressed again beside new ones would move, and their errors would add
 // up, write by write. A host that has a ChunkMemory is safe from that: it remembers the streams
-// decoded last, and values that come back as they were decoded keep their bits (engine/layers.h).
+// decoded last, and values that come back as they were decoded keep their bits (engine/rewrite.h).
 #pragma once
 
 #include <deque>

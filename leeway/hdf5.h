@@ -21,9 +21,10 @@ extern "C" {
 #define LEEWAY_H5Z_ID 47310 /* of the range for private use, until one is assigned */
 #define LEEWAY_H5Z_MAX_WORDS 20
 /* What a dataset may say, in an attribute, to readers that do not know the filter. */
-#define LEEWAY_H5Z_READER                                                                \
-  "HDF5 filter 47310, leeway. Python: pip install leeway, import leeway.hdf5 (h5py) or " \
-  "leeway.xarray. Other programs: put the folder of libh5zleeway.so into HDF5_PLUGIN_PATH"
+#define LEEWAY_H5Z_READER                                                                 \
+  "HDF5 filter 47310 of leeway, an error-bounded lossy compressor of scientific arrays. " \
+  "Python: install its package, then import leeway.hdf5 (h5py) or leeway.xarray. "        \
+  "Other programs: put the folder of libh5zleeway.so into HDF5_PLUGIN_PATH"
 
 /* The functions of the HDF5 library that the filter works for: a process may hold several. */
 typedef struct leeway_h5_host {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TagIndex: who may have a number. It may name one who has it not, seldom, and always names those
-// who have.
+// TagIndex: who may have a number. It always names those who have it, and now and then one who has
+// not.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -14,7 +15,7 @@ class TagIndex {
  public:
   // For about so many numbers; what was there is gone.
   void reset(size_t numbers) {
-    slots_.assign(std::bit_ceil(2 * numbers + 64), {});
+    slots_.assign(std::bit_ceil(std::max<size_t>(64, 2 * numbers)), {});
     count_ = 0;
   }
   // Whether so many more may be added; if not, it is to be made anew.

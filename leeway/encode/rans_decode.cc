@@ -207,7 +207,7 @@ struct Slots {
   }
 
  private:
-  // They say how many there are beside the first.
+  // Both return the number of the last table.
   size_t find_tables_by_bits(BitReader& in) {
     const auto highest = size_t(in.get(8));
     u8 tables = 0;
@@ -332,6 +332,7 @@ class Source final : public CodeSource<I> {
   }
   bool wants_contexts() const override { return true; }
   CodeSource<I>* segment(size_t count) override {
+    if (!slots_) fail_corrupt("a segment without codes");
     segments_.push_back(std::make_unique<SegmentSource<I>>(*slots_, rest_, count));
     left_ -= count;
     if (left_ == 0) rest_.expect_end();

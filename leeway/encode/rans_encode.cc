@@ -241,7 +241,7 @@ class Sink final : public CodeSink<I> {
   }
 
   void finish() override {
-    if (segments_.empty()) return;
+    if (segments_.empty() || count_ == 0) return;
     const SharedTables shared = share_tables(count(), kTokenBits<I>);
     Buffer<std::array<u32, 256>> tables(shared.counts.size());
     BitWriter head;

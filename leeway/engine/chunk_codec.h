@@ -29,7 +29,7 @@ enum class Payload : u8 {
   levels = 4,
   tightened = 5,  // coded with a smaller bound than that of the chunk
   narrow = 6,     // coded with integers of 16 bits
-  layered = 7,    // rewritten in part: payloads over each other (engine/layers.h)
+  layered = 7,    // payloads over each other (engine/layers.h)
 };
 
 // Stands before the body of a chunk that is coded from coarse to fine: how many bytes of the body

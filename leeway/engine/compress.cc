@@ -269,13 +269,15 @@ class Compression {
     const Box box = header_.chunk_box(ordinal);
     if (options_.earlier) return compress_again(ordinal, bound, view_.part(box), out);
     if (options_.keeps_all) return keep_exactly(ordinal, bound, view_.part(box), out);
-    // What was measured is the chunk as a whole.
-    if (is_brief_ && !header_.bound.needs_measurement())
-      return compress_border_chunk(codec_, usable_bound(bound), mask_, ordinal, view_.part(box),
-                                   out);
-    return with_bound_in(ordinal, bound, [&](const ChunkBound& e) {
-      return compress_chunk(codec_, e, mask_, ordinal, view_.part(box), out);
-    });
+    return with_bound_in(ordinal, bound,
+                         [&](const ChunkBound& e) { return compress_new(ordinal, e, out); });
+  }
+  // Squared errors are measured of a chunk as a whole, which must not be coded in parts then.
+  FrameHead compress_new(u64 ordinal, const ChunkBound& bound, Writer& out) const {
+    const View chunk = view_.part(header_.chunk_box(ordinal));
+    return is_brief_ && !header_.bound.needs_measurement()
+               ? compress_border_chunk(codec_, bound.most, mask_, ordinal, chunk, out)
+               : compress_chunk(codec_, bound, mask_, ordinal, chunk, out);
   }
   // Values that are still those of the earlier stream stay as they are there.
   FrameHead compress_again(u64 ordinal, double bound, const View& chunk, Writer& out) const {
@@ -442,8 +444,7 @@ class Compression {
       std::vector<u64> sizes(ordinals.size());
       for_each_index(ordinals.size(), threads_, options_.execution.executor, [&](u64 i) {
         Writer frame;
-        compress_chunk(codec_, usable_bound(e), mask_, 0,
-                       view_.part(header_.chunk_box(ordinals[size_t(i)])), frame);
+        compress_new(ordinals[size_t(i)], usable_bound(e), frame);
         sizes[size_t(i)] = frame.size();
         if (options_.execution.pause) options_.execution.pause();
         meter_.add(0);
@@ -562,8 +563,8 @@ class Compression {
   Statement statement_;
 };
 
-// What a region asks for, chunks around it give as well: smaller ones give less. An array that is a
-// chunk already, of a host, is not cut unless it is large.
+// What a region asks for, chunks around it give as well: smaller ones give less. A brief
+// stream is a chunk of a host: it is cut only if it is large.
 u64 wanted_chunk(const CompressOptions& options, const ChunkCodec& codec) {
   constexpr u64 kWithRegions = u64(1) << 17, kOfHost = u64(1) << 17;
   if (options.brief && !options.has_regions()) return std::max(codec.chunk_values(), kOfHost);

@@ -53,10 +53,8 @@ struct Interp {
   void walk(Field<T> field, Visit&& visit) const {
     const Shape& shape = field.shape;
     if (field.size() == 0) return;
-    u64 longest = 1;
-    for (const u64 extent : shape.extents()) longest = std::max(longest, extent);
-    const int levels = std::bit_width(longest - 1);
-    visit.tighten(tightening(std::max(levels - 1, 0)));
+    const int levels = levels_of(shape);
+    visit.tighten(tightening(level_of_first(shape)));
     const Predicted<T> nothing{};
     visit.run(field.data, &nothing, 1, nullptr, visit.marks(), nullptr);
     for (int level = levels; level-- > 0;) {
@@ -67,6 +65,15 @@ struct Interp {
 
   // The bound of a level as a part of the finest one's.
   LEEWAY_EXPORT double tightening(size_t level) const;
+  static int levels_of(const Shape& shape) {
+    u64 longest = 1;
+    for (const u64 extent : shape.extents()) longest = std::max(longest, extent);
+    return std::bit_width(longest - 1);
+  }
+  // The level whose bound the first value has.
+  static size_t level_of_first(const Shape& shape) {
+    return size_t(std::max(levels_of(shape) - 1, 0));
+  }
 
  private:
   // The new points of a level along one axis.

@@ -86,5 +86,21 @@ TEST(Interp, BeatsLorenzoOnSmoothFieldsAtCoarseBounds) {
   EXPECT_LT(size("sz3-interp"), size("sz1.4"));
 }
 
+// Also where few levels leave the first value with less than the smallest bound.
+TEST(Interp, SmallDecodedArraysStayAsTheyAre) {
+  for (const std::string recipe : {"sz3-interp", "interp:alpha=1.1,beta=8+linear+huffman", "small"})
+    for (const Shape& shape :
+         {Shape{12, 12, 12}, Shape{16, 16, 16}, Shape{40, 40}, Shape{3, 4, 2, 5, 6}})
+      for (unsigned seed = 1; seed < 40; ++seed) {
+        const auto values =
+            make_field<float>(shape, seed % 2 ? Texture::smooth : Texture::noise, seed);
+        const auto options = options_for<float>(Bound::abs(1e-2), recipe);
+        const Bytes once = compress(values.data(), shape, options);
+        const Bytes twice = compress(decompress(once).as<float>().data(), shape, options);
+        ASSERT_EQ(inspect(once).statement.decoded_hash, inspect(twice).statement.decoded_hash)
+            << recipe << " " << to_string(shape) << " " << seed;
+      }
+}
+
 }  // namespace
 }  // namespace leeway::test

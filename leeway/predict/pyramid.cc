@@ -753,6 +753,14 @@ u32 Pyramid::active_axes(const Shape& shape) const {
   return active;
 }
 
+size_t Pyramid::level_of_first(const Shape& shape) const {
+  const u32 active = active_axes(shape);
+  size_t level = 0;
+  for (size_t axis = 0; axis < shape.rank(); ++axis)
+    if (active >> axis & 1) level = std::max(level, size_t(std::bit_width(shape[axis] - 1)));
+  return level;
+}
+
 double Pyramid::tightening(size_t level) const {
   const auto [alpha, beta] = kTightness[std::max(params.tight, 0)];
   return tightening_at(level + first_level, alpha, beta);

@@ -95,6 +95,9 @@ struct Pyramid {
   // The bound of a level as a part of the finest one's.
   LEEWAY_EXPORT double tightening(size_t level) const;
 
+  // The level whose bound the first value has.
+  LEEWAY_EXPORT size_t level_of_first(const Shape& shape) const;
+
  private:
   // The axes that are interpolated, as bits.
   LEEWAY_EXPORT u32 active_axes(const Shape& shape) const;

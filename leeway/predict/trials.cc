@@ -2,7 +2,6 @@
 #include "leeway/predict/trials.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace leeway {
 
@@ -29,7 +28,7 @@ Sample middle_sample(const Shape& shape, u64 values) {
   return sample;
 }
 
-bool looks_made(const Shape& shape, u32 frozen_axes,
+bool looks_made(const Shape& shape, u32 frozen_axes, size_t top,
                 const std::function<Trial(size_t, const Sample&)>& ask_for) {
   constexpr u64 kFew = 32, kMany = u64(1) << 16, kEnough = 256;
   const size_t rank = shape.rank();
@@ -47,11 +46,7 @@ bool looks_made(const Shape& shape, u32 frozen_axes,
 
   // Most arrays show by their first value that nothing has made them.
   const bool flat = frozen_axes == (1u << rank) - 1;
-  size_t top = 0;
-  for (size_t axis = 0; axis < rank; ++axis) {
-    extents[axis] = 1;
-    if (!(frozen_axes >> axis & 1)) top = std::max(top, size_t(std::bit_width(shape[axis] - 1)));
-  }
+  std::fill_n(extents.begin(), rank, 1);
   ask(top);
   if (answer == no) return false;
   if (!flat) {

@@ -20,16 +20,18 @@ inline constexpr Tightness kTightness[] = {{1, 1}, {1.25, 2}, {1.5, 3}};
 LEEWAY_EXPORT Sample middle_sample(const Shape& shape, u64 values);
 
 // Whether an array looks as if certain settings had made it: then they leave it as it is. What a
-// walk visits first is tried: the first value, the coarse levels of the first slice along frozen
+// walk visits first is tried: the first value, which has the bound of the level `top`, the coarse
+// levels of the first slice along frozen
 // axes, then more and more slices, up to the whole of a small array; of a large one until enough
 // values have a code that is not 0. `ask` tries the settings on a sample whose finest level is
 // another one of the whole array.
-LEEWAY_EXPORT bool looks_made(const Shape& shape, u32 frozen,
+LEEWAY_EXPORT bool looks_made(const Shape& shape, u32 frozen, size_t top,
                               const std::function<Trial(size_t first_level, const Sample&)>& ask);
 
 template <class P, class Try>
 bool looks_made_by(const P& settings, const Shape& shape, u32 frozen, const Try& trial) {
-  return looks_made(shape, frozen, [&](size_t first_level, const Sample& sample) {
+  const size_t top = settings.level_of_first(shape);
+  return looks_made(shape, frozen, top, [&](size_t first_level, const Sample& sample) {
     P part = settings;
     part.first_level = first_level;
     return trial(part, sample);

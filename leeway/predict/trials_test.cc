@@ -30,11 +30,11 @@ TEST(Trials, AskUntilSomethingChangesOrEnoughIsSeen) {
       return Trial{.cost = 0, .coded = coded, .unchanged = unchanged};
     };
   };
-  EXPECT_FALSE(looks_made({100, 100}, 0, answer(false, 1000)));
+  EXPECT_FALSE(looks_made({100, 100}, 0, 7, answer(false, 1000)));
   EXPECT_EQ(asked, 1u);
-  EXPECT_TRUE(looks_made({100, 100}, 0, answer(true, 0)));    // up to the whole
-  EXPECT_TRUE(looks_made({900, 900}, 0, answer(true, 300)));  // enough codes
-  EXPECT_FALSE(looks_made({900, 900}, 0, answer(true, 10)));  // nobody knows
+  EXPECT_TRUE(looks_made({100, 100}, 0, 7, answer(true, 0)));    // up to the whole
+  EXPECT_TRUE(looks_made({900, 900}, 0, 7, answer(true, 300)));  // enough codes
+  EXPECT_FALSE(looks_made({900, 900}, 0, 7, answer(true, 10)));  // nobody knows
 }
 
 }  // namespace

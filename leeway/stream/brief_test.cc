@@ -459,6 +459,18 @@ TEST(Brief, MeasuredBoundsHoldAtABorder) {
       }
 }
 
+TEST(Brief, SizesAreReachedAtABorder) {
+  const Shape shape{40, 44}, chunk{64, 64};
+  const auto values = filled_up(make_field<float>(shape, Texture::noise), shape, chunk, 0.0f);
+  const double bytes = double(values.size() * sizeof(float));
+  for (const std::string recipe : {"fast", "balanced", "small"})
+    for (const double ratio : {8., 15.}) {
+      const Bytes stream =
+          compress(values.data(), chunk, brief_options<float>(Bound::ratio(ratio), recipe));
+      EXPECT_NEAR(double(stream.size()), bytes / ratio, 0.06 * bytes / ratio) << recipe << ratio;
+    }
+}
+
 TEST(Brief, EqualValuesAtTheEndDoNotMoveOthers) {
   // Small values at the end become zeros, and then look like filling.
   const Shape shape{30, 41};

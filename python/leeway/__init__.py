@@ -188,9 +188,13 @@ def region(stream: Stream, selection: Any, *, threads: int | None = None) -> np.
     needs. The selection is what NumPy's basic indexing takes: integers, slices, an ellipsis, np.newaxis."""
     opened = _open(stream)
     selected = Selection(selection, opened.shape)
-    result, target, as_type = _result(opened, selected.extents, None)
-    opened.read(selected.first, target, as_type, threads or default_threads(), None)
-    return selected.pick(result)
+    return selected.pick(_read_box(opened, selected.first, selected.extents, threads=threads or default_threads()))
+
+
+def _read_box(opened: Any, first: Sequence[int], extents: Sequence[int], *, threads: int) -> np.ndarray:
+    result, target, as_type = _result(opened, extents, None)
+    opened.read(first, target, as_type, threads, None)
+    return result
 
 
 def preview(stream: Stream, level: int, *, threads: int | None = None) -> np.ndarray:

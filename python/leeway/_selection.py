@@ -59,11 +59,9 @@ def _without_ellipsis(selection: Any, rank: int) -> list[Any]:
 
 def _ends(indices: range | np.ndarray) -> tuple[int, int]:
     """The first of them, and one more than the last."""
-    if len(indices) == 0:
-        return 0, 0
     if isinstance(indices, range):
-        return min(indices[0], indices[-1]), max(indices[0], indices[-1]) + 1
-    return int(indices.min()), int(indices.max()) + 1
+        return (min(indices[0], indices[-1]), max(indices[0], indices[-1]) + 1) if indices else (0, 0)
+    return (int(indices.min()), int(indices.max()) + 1) if indices.size else (0, 0)
 
 
 def _indices(item: Any, axis: int, extent: int, arrays: bool) -> range | np.ndarray:

@@ -43,7 +43,8 @@ CHUNK_VALUES = 1 << 20
 #: Chunks smaller than this cost too much; they are made anew.
 SMALLEST_CHUNK = 1 << 14
 #: What a variable in a Zarr store says to readers that do not know the codec; _native.HDF5_READER is the same for netCDF.
-ZARR_READER = "Zarr codec leeway: pip install leeway"
+ZARR_READER = ("Zarr codec of leeway, an error-bounded lossy compressor of scientific arrays: install its Python package, then import "
+               "leeway.zarr")
 
 
 class Encoding(dict):

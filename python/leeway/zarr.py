@@ -107,7 +107,8 @@ class LeewayCodec(Options, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
 
     def _decode_sync(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
         values = leeway._decompress_chunk(chunk_bytes.as_numpy_array(), threads=1)
-        return self._as_chunk(values, chunk_spec, chunk_spec.shape)
+        _check_shape(values.shape, chunk_spec.shape)
+        return self._as_chunk(values, chunk_spec)
 
     async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:
         return await _apart(chunk_spec, self._encode_sync, chunk_array, chunk_spec)
@@ -127,14 +128,14 @@ class LeewayCodec(Options, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
                 return None
             stream = found.as_numpy_array()
         values = await _apart(chunk_spec, _read, stream, part, chunk_spec.shape)
-        return self._as_chunk(values, chunk_spec, values.shape)
+        return self._as_chunk(values, chunk_spec)
 
     @staticmethod
-    def _as_chunk(values: np.ndarray, chunk_spec: Any, shape: Any) -> Any:
+    def _as_chunk(values: np.ndarray, chunk_spec: Any) -> Any:
         native = chunk_spec.dtype.to_native_dtype()
         if values.dtype != native.newbyteorder("="):
             raise ValueError(f"a chunk holds {values.dtype}, the array {native}")
-        return chunk_spec.prototype.nd_buffer.from_ndarray_like(values.astype(native, copy=False).reshape(shape))
+        return chunk_spec.prototype.nd_buffer.from_ndarray_like(values.astype(native, copy=False))
 
 
 @dataclass(frozen=True)
@@ -212,10 +213,16 @@ async def _apart(chunk_spec: Any, function: Callable[..., Any], *arguments: Any)
     return await asyncio.to_thread(function, *arguments)
 
 
+def _check_shape(found: Sequence[int], expected: Sequence[int]) -> None:
+    """A chunk of another shape would be spread over the place that it is read to."""
+    if tuple(found) != tuple(expected):
+        raise ValueError(f"the stream of a chunk holds an array of {tuple(found)}, the chunk has {tuple(expected)}")
+
+
 def _read(stream: Any, part: Selection, shape: Sequence[int]) -> np.ndarray:
-    if list(part.extents) == list(shape):
-        return part.pick(leeway.decompress(stream, threads=1))
-    return part.pick(leeway.region(stream, part.box, threads=1))
+    opened = leeway._open(stream)
+    _check_shape(opened.shape, shape)
+    return part.pick(leeway._read_box(opened, part.first, part.extents, threads=1))
 
 
 def _plain_region(region: tuple[Any, float]) -> tuple[tuple[Any, ...], float]:

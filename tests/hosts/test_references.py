@@ -101,7 +101,7 @@ import xarray as xr
 ds = xr.open_dataset("reference://", engine="zarr", backend_kwargs={"consolidated": False, "storage_options": {"fo": "out.json"}})
 compare(lambda name: ds[name].values)
 assert 0 < np.abs(ds["p"].values - (1000 + 50 * wave(special=False))).max() <= 0.06
-assert ds["t"].attrs["units"] == "K" and "pip install leeway" in ds["t"].attrs["lossy_compression_reader"]
+assert ds["t"].attrs["units"] == "K" and "install its" in ds["t"].attrs["lossy_compression_reader"]
 """)
 
 

@@ -273,3 +273,25 @@ def test_version_2(python):
     python(NUMCODECS, interpreter=ZARR2)
     python(READ, interpreter=ZARR2)
     python(READ)  # and zarr-python 3 reads what zarr-python 2 wrote
+
+
+def test_a_chunk_of_another_shape_is_refused(python):
+    """NumPy would spread a single value over the whole place of a chunk."""
+    python("""
+        import leeway, zarr
+        from leeway.zarr import LeewayCodec
+        store = zarr.storage.MemoryStore()
+        array = zarr.create_array(store, shape=(8, 8), chunks=(4, 4), dtype="f4", serializer=LeewayCodec(abs=1e-3), compressors=None)
+        array[...] = np.arange(64, dtype="f4").reshape(8, 8)
+        key = next(k for k in store._store_dict if "c/0/0" in k)
+        for wrong in [np.ones(1, "f4"), np.ones((2, 8), "f4"), np.ones((4, 4, 1), "f4")]:
+            store._store_dict[key] = type(store._store_dict[key]).from_bytes(leeway.compress(wrong, abs=1e-3, brief=True))
+            for read in [lambda: array[...], lambda: array[1:3, 2], lambda: array.__setitem__((1, 1), 5.0)]:
+                try:
+                    read()
+                except ValueError as error:
+                    assert "the chunk has (4, 4)" in str(error), error
+                else:
+                    raise AssertionError(f"{wrong.shape} was taken")
+        assert np.abs(array[4:, 4:] - np.arange(64, dtype="f4").reshape(8, 8)[4:, 4:]).max() <= 1e-3
+        """)
