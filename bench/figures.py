@@ -16,7 +16,8 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.transforms import Bbox
 
 import summary
 
@@ -43,8 +44,36 @@ def plain(axis, *which):
     """Ticks of a logarithmic axis as ordinary numbers."""
     for name in which:
         side = getattr(axis, f"{name}axis")
+        low, high = side.get_view_interval()
+        side.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 60 else (1, 3) if high / low < 1000 else (1,)))
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         side.set_minor_formatter(NullFormatter())
+
+
+def label(figure, axis, points):
+    """Names beside their points, [(x, y, name)], each at the place where it covers least of what is there already."""
+    figure.draw_without_rendering()
+    at = {name: axis.transData.transform((x, y)) for x, y, name in points}
+    taken = [Bbox.from_bounds(x - 8, y - 8, 16, 16) for x, y in at.values()]
+    inside = axis.get_window_extent()
+    for x, y, name in points:
+        text = axis.annotate(name, (x, y), xytext=(0, 0), textcoords="offset points", fontsize=8)
+        tried = []
+        for dx, horizontal in ((7, "left"), (-7, "right"), (0, "center")):
+            for dy, vertical in ((0, "center"), (6, "bottom"), (-6, "top"), (14, "bottom"), (-14, "top")):
+                if dx or dy:
+                    place = {"position": (dx, dy), "horizontalalignment": horizontal, "verticalalignment": vertical}
+                    text.set(**place)
+                    box = text.get_window_extent()
+                    covered = sum(area(Bbox.intersection(box, other)) for other in taken) + 4 * (area(box) - area(Bbox.intersection(box, inside)))
+                    tried.append((covered + abs(dx) + abs(dy), len(tried), place, box))
+        _, _, place, box = min(tried)
+        text.set(**place)
+        taken.append(box)
+
+
+def area(box):
+    return box.width * box.height if box else 0
 
 
 def rates(document):
@@ -59,11 +88,11 @@ def rates(document):
     figure, axes = plt.subplots(2, 3, figsize=(9.5, 6.2), layout="constrained")
     for axis, field in zip(axes.flat, fields):
         for codec in names:
-            points = sorted((row["bits"], row["psnr"]) for row in rows if row["field"] == field and row["codec"] == codec and row["psnr"])
+            points = sorted(((row["bits"], row["psnr"]) for row in rows if row["field"] == field and row["codec"] == codec and row["psnr"]), key=lambda point: point[1])
             if points:
-                color, marker, label = style(codec)
+                color, marker, name = style(codec)
                 ours = codec.startswith("leeway")
-                axis.plot(*zip(*points), "-" if ours else "--", color=color, marker=marker, markersize=5, linewidth=1.6 if ours else 1.1, label=label)
+                axis.plot(*zip(*points), "-" if ours else "--", color=color, marker=marker, markersize=5, linewidth=1.6 if ours else 1.1, label=name)
         facts = document["fields"][field]
         axis.set_title(f"{field}: {facts['domain']}, {'×'.join(map(str, facts['shape']))}", fontsize=9)
         axis.set(xscale="log", xlabel="bits a value", ylabel="PSNR (dB)")
@@ -77,51 +106,52 @@ def rates(document):
 
 def speeds(document):
     """Speed as a part of memcpy's over the ratio, geometric means over the fields that all compressors shown have done."""
-    rows = [row for row in document["rows"] if "compress_mb_s" in row and summary.counts(row)]
-    fields = {row["field"] for row in rows}
-    done = {codec: [row for row in rows if row["codec"] == codec] for codec in dict.fromkeys(row["codec"] for row in rows)}
+    rows = [row for row in document["rows"] if row["equal"] == "bound" and "compress_mb_s" in row and summary.counts(row)]
+    codecs = list(dict.fromkeys(row["codec"] for row in rows))
+    fields = [name for name in document["fields"] if all(any(row["field"] == name and row["codec"] == codec for row in rows) for codec in codecs)]
+    rows = [row for row in rows if row["field"] in fields]
+    megabytes = [4e-6 * math.prod(document["fields"][name]["shape"]) for name in fields]
     figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.4), layout="constrained", sharex=True)
     for axis, way in zip(axes, ("compress", "decompress")):
-        for codec, found in done.items():
-            color, marker, label = style(codec)
-            ratio = summary.geometric_mean([row["ratio"] for row in found])
-            speed = summary.geometric_mean([row[f"{way}_mb_s"] / row["memcpy_mb_s"] for row in found])
-            note = "" if len(found) == len(fields) else f" ({len(found)} of {len(fields)} fields)"
+        points = []
+        for codec in codecs:
+            color, marker, name = style(codec)
+            ratio = summary.geometric_mean([row["ratio"] for row in rows if row["codec"] == codec])
+            speed = summary.geometric_mean(summary.speeds(rows, codec, way))
             axis.plot(ratio, speed, marker, color=color, markersize=8)
-            axis.annotate(label + note, (ratio, speed), xytext=(6, 4), textcoords="offset points", fontsize=8)
+            points.append((ratio, speed, name))
         axis.axhline(1, color="#888888", linewidth=1)
         axis.set(xscale="log", yscale="log", xlabel="ratio, geometric mean", ylabel="speed / memcpy", title=f"{way}ing")
         axis.grid(True)
-        axis.margins(x=0.25, y=0.12)
+        axis.margins(x=0.15, y=0.12)
         plain(axis, "x", "y")
-    axes[0].set_xticks([3, 5, 10, 20, 30])
-    figure.suptitle(f"One thread, {len(fields)} fields of 13 to 67 MB, bound 1e-3 of the range; up and to the right is better", fontsize=10)
+        label(figure, axis, points)
+    figure.suptitle(f"One thread, {len(fields)} fields of {min(megabytes):.0f} to {max(megabytes):.0f} MB, bound 1e-3 of the range; "
+                    "up and to the right is better", fontsize=10)
     return figure
 
 
 def unseen(document):
     """How many times smaller than the best peer of each field; a line spans the bounds or targets."""
     figure, axes = plt.subplots(1, 2, figsize=(9.5, 5.4), layout="constrained", sharey=True)
-    names = ["leeway", "leeway small", "leeway smallest"]
+    names, fields = ["leeway", "leeway small", "leeway smallest"], list(document["fields"])
     for axis, equal, title in zip(axes, ("bound", "psnr"), ("equal bound: 1e-2, 1e-3, 1e-4 of the range", "equal PSNR: 50, 70, 90 dB")):
         rows = [row for row in document["rows"] if row["equal"] == equal and row["asked"] in (1e-2, 1e-3, 1e-4, 50, 70, 90)]
         others = summary.codecs(rows, False)
-        fields = list(dict.fromkeys(row["field"] for row in rows))
         for place, codec in enumerate(names):
             found = summary.gains(rows, codec, others)
-            color, marker, label = style(codec)
+            color, marker, name = style(codec)
             for y, field in enumerate(fields):
-                gains = [gain for (name, _), gain in found.items() if name == field]
+                gains = [gain for cell, gain in found.items() if cell[0] == field]
                 if gains:
                     height = y + 0.22 * (place - 1)
                     axis.plot([min(gains), max(gains)], [height, height], "-", color=color, linewidth=1.4)
                     axis.plot(summary.geometric_mean(gains), height, marker, color=color, markersize=5)
             mean = summary.geometric_mean(list(found.values()))
-            axis.plot([], [], "-" + marker, color=color, markersize=5, label=f"{label}: {mean:.2f} in the mean")
+            axis.plot([], [], "-" + marker, color=color, markersize=5, label=f"{name}: geometric mean {mean:.2f}")
         axis.axvline(1, color="#444444", linewidth=1)
         axis.set(xscale="log", title=title, xlabel="leeway's ratio / ratio of the best peer")
         axis.set_yticks(range(len(fields)), [f"{name} ({document['fields'][name]['domain']})" for name in fields])
-        axis.set_xticks([0.25, 0.5, 1, 2])
         axis.grid(True, axis="x")
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=1, frameon=False)
         plain(axis, "x")

@@ -14,7 +14,8 @@
 --equal lossless  every value comes back bit for bit
 
 One thread. Each measurement is made in a process of its own; one that fails, dies or takes too long is a row of the table
-that says so. Speeds are medians, with memcpy of the same array timed between the passes. A value that means "nothing here"
+that says so. Speeds count processor time, which others on the machine disturb least, and are the best of --repeat passes, with
+memcpy of the same array timed between them; a single pass gives no speeds. A value that means "nothing here"
 (fields.json beside a field names it, or --fill) counts neither for range, error nor PSNR; compressors that cannot keep it
 get the mean of the other values, or NaN, in its place, and what a mask would cost them is not counted.
 """
@@ -25,9 +26,9 @@ import math
 import multiprocessing
 import os
 import pathlib
+import platform
 import re
 import signal
-import statistics
 import sys
 import time
 
@@ -38,7 +39,7 @@ import summary
 
 TYPES = {"f32": np.float32, "f64": np.float64}
 PSNR_MARGIN = 0.05  # dB that a search may stop above its target
-PSNR_STEPS = 14
+PSNR_STEPS = 10
 
 
 def load(path, fill):
@@ -73,25 +74,25 @@ def compare(field, back, peer):
 
 
 def timed(function, *arguments):
-    start = time.perf_counter()
+    """What it returns, and the processor time of all threads that it took."""
+    start = time.process_time()
     result = function(*arguments)
-    return result, time.perf_counter() - start
+    return result, time.process_time() - start
 
 
 def passes(peer, field, bound, repeat):
-    """Compresses and decompresses a few times, memcpy in between."""
+    """Compresses and decompresses a few times, memcpy in between, several times, since it is short."""
     coder, copy = peer.load(), np.empty_like(field.array)
     seconds = {"compress": [], "decompress": [], "memcpy": []}
-    for _ in range(repeat if peer.native else 1):
+    for _ in range(repeat if peer.timed else 1):
         (stream, size), compress = timed(coder.encode, field, bound)
         back, decompress = timed(coder.decode, stream, field)
-        np.copyto(copy, field.array)
-        _, memcpy = timed(np.copyto, copy, field.array)
+        memcpy = min(timed(np.copyto, copy, field.array)[1] for _ in range(5))
         for name, value in zip(seconds, (compress, decompress, memcpy)):
             seconds[name].append(value)
     row = {"bytes": size, **compare(field, back, peer)}
-    if peer.native:
-        row |= {f"{name}_mb_s": round(field.array.nbytes / 1e6 / statistics.median(values), 1) for name, values in seconds.items()}
+    if peer.timed and repeat > 1:
+        row |= {f"{name}_mb_s": round(field.array.nbytes / 1e6 / min(values), 1) for name, values in seconds.items()}
     return row
 
 
@@ -99,26 +100,28 @@ def at_psnr(peer, field, target):
     """The smallest stream found that has the PSNR, by a search for the bound."""
     coder = peer.load()
     encode = coder.encode_freely or coder.encode
-    bound, enough, too_little, best = field.range * math.sqrt(3) * 10 ** (-target / 20), None, None, None
+    bound, tried, enough, too_little = field.range * math.sqrt(3) * 10 ** (-target / 20), [], None, None
     for _ in range(PSNR_STEPS):
         stream, size = encode(field, bound)
         row = {"bytes": size, "bound": bound, **compare(field, coder.decode(stream, field), peer)}
         above = 20.0 if row["psnr"] is None else row["psnr"] - target
+        again = any(before["bytes"] == size and before["psnr"] == row["psnr"] for before in tried)
+        tried.append(row)
         if above >= 0:
             enough = (math.log(bound), above)
-            best = row if best is None or row["bytes"] < best["bytes"] else best
         else:
             too_little = (math.log(bound), above)
-        if 0 <= above <= PSNR_MARGIN:
+        if 0 <= above <= PSNR_MARGIN or (again and enough and too_little):  # the latter: bounds that go in steps
             break
         if enough and too_little:
             part = (enough[1] - PSNR_MARGIN / 2) / (enough[1] - too_little[1])
             bound = math.exp(enough[0] + (too_little[0] - enough[0]) * min(max(part, 0.05), 0.95))
         else:
-            bound *= 10 ** (max(min(above, 20), -20) / 20) * (1.05 if above >= 0 else 0.95)
-    if best is None:
+            bound = min(bound * 10 ** (max(min(above, 20), -20) / 20) * (1.05 if above >= 0 else 0.95), 0.9 * field.range)
+    reached = [row for row in tried if row["psnr"] is None or row["psnr"] >= target]
+    if not reached:
         raise ValueError("the PSNR was not reached")
-    return best
+    return min(reached, key=lambda row: row["bytes"])
 
 
 def in_child(work, limit):
@@ -188,6 +191,12 @@ def chosen(options):
     return found
 
 
+def processor():
+    """Its name, for speeds."""
+    names = re.findall(r"model name\s*: (.+)", pathlib.Path("/proc/cpuinfo").read_text())
+    return names[0] if names else platform.machine()
+
+
 def version_of(package):
     try:
         return importlib.metadata.version(package)
@@ -204,18 +213,23 @@ def arguments():
     parser.add_argument("--recipes", help="leeway's, separated by commas (default,fast,small,smallest)")
     parser.add_argument("--peers", help="only these, separated by commas: " + ", ".join({**compressors.LOSSY, **compressors.LOSSLESS}))
     parser.add_argument("--fill", type=float, help="value that means: nothing here")
-    parser.add_argument("--repeat", type=int, default=3, help="passes of every compressor")
+    parser.add_argument("--repeat", type=int, default=3, help="passes of every compressor; 1: no speeds")
     parser.add_argument("--limit", type=float, default=1200, help="seconds that a measurement may take")
-    parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON")
-    return parser.parse_args()
+    parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON, after each of them")
+    parser.add_argument("--keep", action="store_true", help="rows that FILE has and that are not measured now stay there")
+    options = parser.parse_args()
+    if options.keep and not options.json:
+        parser.error("--keep needs --json")
+    return options
 
 
 def main():
     options = arguments()
     peers = chosen(options)
     targets = {"bound": options.rel, "psnr": options.psnr, "lossless": [None]}[options.equal]
-    document = {"packages": {peer.package: version_of(peer.package) for peer in peers.values()},
-                "not_native": [name for name, peer in peers.items() if not peer.native], "fields": {}, "rows": []}
+    document = {"processor": processor(), "packages": {peer.package: version_of(peer.package) for peer in peers.values()},
+                "not_timed": [name for name, peer in peers.items() if not peer.timed], "fields": {}, "rows": []}
+    before = summary.read(options.json) if options.keep and os.path.exists(options.json) else None
     print(summary.HEAD)
     for path in options.fields:
         field = load(path, options.fill)
@@ -226,8 +240,8 @@ def main():
                     row = measure(field, options.equal, asked, name, peer, options)
                     document["rows"].append(row)
                     print(summary.line(row), flush=True)
-        if options.json:
-            summary.write(document, options.json)
+                    if options.json:
+                        summary.write(summary.merged(before, document) if before else document, options.json)
     print(summary.means(document["rows"]))
 
 

@@ -2,6 +2,7 @@
 """Rows of bench/peers.py as text and JSON, and geometric means over them."""
 import json
 import math
+import pathlib
 
 HEAD = (f"{'field':<12} {'asked':>7} {'codec':<18} {'ratio':>9} {'bits':>7} {'PSNR':>7} {'err/bound':>10} "
         f"{'comp/memcpy':>11} {'dec/memcpy':>11}")
@@ -50,6 +51,14 @@ def gains(rows, codec, others):
     return found
 
 
+def speeds(rows, codec, way):
+    """Those of a compressor as parts of memcpy's, field by field; memcpy counts as it was at best beside any compressor."""
+    memcpy = {}
+    for row in rows:
+        memcpy[row["field"]] = max(memcpy.get(row["field"], 0), row.get("memcpy_mb_s", 0))
+    return [row[f"{way}_mb_s"] / memcpy[row["field"]] for row in rows if row["codec"] == codec and f"{way}_mb_s" in row and counts(row)]
+
+
 def codecs(rows, ours):
     return [name for name in dict.fromkeys(row["codec"] for row in rows) if name.startswith("leeway") == ours]
 
@@ -57,6 +66,8 @@ def codecs(rows, ours):
 def means(rows):
     """How much smaller leeway's streams are, in the geometric mean over the cells that both reach."""
     ours, others = codecs(rows, True), codecs(rows, False)
+    if not ours or not others:
+        return ""
     text = ["", "Times smaller, geometric mean (least), over the cells where both count:"]
     text.append(f"{'':<18}" + "".join(f"{name:>18}" for name in ours))
     for name, rivals in [(name, [name]) for name in others] + [("best of them", others)]:
@@ -73,13 +84,15 @@ def write(document, path):
         out.write(json.dumps(facts)[:-1] + ', "rows": [\n' + rows + "\n]}\n")
 
 
-def read(*paths):
-    """The rows of several files, and the packages."""
-    documents = []
-    for path in paths:
-        with open(path) as file:
-            documents.append(json.load(file))
-    return {"packages": {name: version for document in documents for name, version in document["packages"].items()},
-            "not_native": sorted({name for document in documents for name in document["not_native"]}),
+def merged(*documents):
+    """The rows of several documents, and the packages; of rows about the same thing the last, at the place of the first."""
+    rows = {tuple(row[key] for key in ("field", "equal", "asked", "codec")): row for document in documents for row in document["rows"]}
+    return {"processor": documents[-1]["processor"], "packages": {name: version for document in documents for name, version in document["packages"].items()},
+            "not_timed": sorted({name for document in documents for name in document["not_timed"]}),
             "fields": {name: facts for document in documents for name, facts in document["fields"].items()},
-            "rows": [row for document in documents for row in document["rows"]]}
+            "rows": list(rows.values())}
+
+
+def read(*paths):
+    """What several files have, as one document."""
+    return merged(*(json.loads(pathlib.Path(path).read_text()) for path in paths))

@@ -31,6 +31,14 @@ def number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
+def short(asked):
+    return f"{asked:g} dB" if asked >= 1 else f"{asked:.0e}".replace("e-0", "e-")
+
+
+def ratio_and_psnr(row):
+    return f"{number(row['ratio'])} ({'exact' if row['psnr'] is None else format(row['psnr'], '.0f')})"
+
+
 def mean_psnr(rows):
     """The mean of the decibels."""
     return f"{sum(row['psnr'] for row in rows) / len(rows):.0f} dB"
@@ -42,7 +50,7 @@ class Tables:
             return summary.read(*(results / f"{name}.json" for name in names))
 
         measured = read("bound", "psnr", "speed", "lossless")
-        self.packages, self.not_native = measured["packages"], measured["not_native"]
+        self.packages = measured["packages"]
         self.bound, self.psnr = read("bound")["rows"], read("psnr")["rows"]
         self.speeds, self.without_loss = read("speed"), read("lossless")["rows"]
         self.fields = measured["fields"]
@@ -52,6 +60,11 @@ class Tables:
         cells = summary.cells(rows)
         return [name for name in self.fields if any(field == name for field, _ in cells)
                 and all(codec in row for (field, _), row in cells.items() for codec in codecs if field == name)]
+
+    def speed(self, equal, codec, way):
+        """As a part of memcpy's."""
+        rows = [row for row in self.speeds["rows"] if row["equal"] == equal]
+        return f"{summary.geometric_mean(summary.speeds(rows, codec, way)):.3f}"
 
     def answer(self):
         """Means over the fields that all of the main compressors take."""
@@ -64,28 +77,30 @@ class Tables:
                 rows = [by_bound[name, rel][codec] for name in fields]
                 line.append(f"{number(summary.geometric_mean([row['ratio'] for row in rows]))} ({mean_psnr(rows)})")
             line += [number(summary.geometric_mean([by_psnr[name, target][codec]["ratio"] for name in fields])) for target in TARGETS]
-            timed = [row for row in self.speeds["rows"] if row["codec"] == codec and summary.counts(row)]
-            line += [f"{summary.geometric_mean([row[way + '_mb_s'] / row['memcpy_mb_s'] for row in timed]):.3f}"
-                     for way in ("compress", "decompress")]
-            lines.append(line)
-        head = [f"{len(fields)} unseen fields", *(f"bound {rel:.0e}".replace("e-0", "e-") for rel in RELS),
-                *(f"at {target} dB" for target in TARGETS), "compress", "decompress"]
+            lines.append(line + [self.speed("bound", codec, way) for way in ("compress", "decompress")])
+        head = [f"{len(fields)} unseen fields", *(f"bound {short(rel)}" for rel in RELS),
+                *(f"at {short(target)}" for target in TARGETS), "compress", "decompress"]
         return markdown(head, lines)
 
     def unseen(self):
-        cells, others = summary.cells(self.bound), [name for name in summary.codecs(self.bound, False) if name not in MAIN]
+        return self.field_by_field(self.bound, 1e-3, "bound 1e-3")
+
+    def unseen_psnr(self):
+        return self.field_by_field(self.psnr, 70, "at 70 dB")
+
+    def field_by_field(self, rows, asked, title):
+        cells, others = summary.cells(rows), [name for name in summary.codecs(rows, False) if name not in MAIN]
         lines = []
         for name in self.fields:
-            row = cells[name, 1e-3]
-            line = [name]
-            best = max(row, key=lambda codec: row[codec]["ratio"])
-            for codec in MAIN:
-                text = f"{number(row[codec]['ratio'])} ({row[codec]['psnr']:.0f})" if codec in row else "-"
-                line.append(f"**{text}**" if codec == best else text)
+            row = cells[name, asked]
+            texts = {codec: ratio_and_psnr(found) for codec, found in row.items()}
             rest = max((codec for codec in others if codec in row), key=lambda codec: row[codec]["ratio"], default=None)
-            line.append(f"{rest} {number(row[rest]['ratio'])} ({row[rest]['psnr']:.0f})" if rest else "-")
-            lines.append(line)
-        return markdown(["bound 1e-3", *(OURS.get(codec, codec) for codec in MAIN), "best of the others"], lines)
+            if rest:
+                texts[rest] = f"{rest} {texts[rest]}"
+            best = max(row, key=lambda codec: row[codec]["ratio"])
+            texts[best] = f"**{texts[best]}**"
+            lines.append([name, *(texts.get(codec, "-") for codec in [*MAIN, rest])])
+        return markdown([title, *(OURS.get(codec, codec) for codec in MAIN), "best of the others"], lines)
 
     def gains(self):
         others = summary.codecs(self.bound, False)
@@ -95,9 +110,9 @@ class Tables:
             for rows in (self.bound, self.psnr):
                 for codec in ("leeway", "leeway small", "leeway smallest"):
                     found = list(summary.gains(rows, codec, rivals).values())
-                    line.append(f"{summary.geometric_mean(found):.2f} ({min(found):.2f})")
+                    line.append(f"{summary.geometric_mean(found):.2f} ({min(found):.2f})" if found else "-")
             lines.append([*line, len(summary.gains(self.bound, "leeway", rivals))])
-        return markdown(["times smaller than", "default, equal bound", "small", "smallest", "default, equal PSNR", "small", "smallest", "cells"], lines)
+        return markdown(["times smaller than", "default, equal bound", "small", "smallest", "default, equal PSNR", "small", "smallest", "cells of equal bound"], lines)
 
     def losses(self):
         """Where leeway is behind a peer, cell by cell."""
@@ -110,7 +125,7 @@ class Tables:
                 worst = []
                 for gain, cell in behind[:6]:
                     rival = max((name for name in others if name in cells[cell]), key=lambda name: cells[cell][name]["ratio"])
-                    worst.append(f"{cell[0]} at {cell[1]:g} {gain:.2f} ({rival})")
+                    worst.append(f"{cell[0]} at {short(cell[1])} ({gain:.2f} of {rival}'s)")
                 more = f"; and {len(behind) - 6} more" if len(behind) > 6 else ""
                 text += f"* {what}, {label}: behind the best peer in {len(behind)} of {len(found)} cells"
                 text += ": " + ", ".join(worst) + more + "\n" if behind else "\n"
@@ -120,22 +135,26 @@ class Tables:
         """What weather services and climate modellers use, on their fields."""
         names = [name for name, facts in self.fields.items() if facts["domain"] in ("climate", "weather", "ocean")]
         lines = []
-        for codec in dict.fromkeys(row["codec"] for row in self.bound):
+        done = [row for row in self.bound if row["field"] in names and "failed" not in row]
+        for codec in dict.fromkeys(row["codec"] for row in done):
             line = [OURS.get(codec, codec)]
             for rel in RELS:
-                rows = [row for row in self.bound if row["codec"] == codec and row["asked"] == rel and row["field"] in names and "failed" not in row]
+                rows = [row for row in done if row["codec"] == codec and row["asked"] == rel]
                 counted = [row for row in rows if summary.counts(row)]
                 ratio = summary.geometric_mean([row["ratio"] for row in rows])
-                line.append(f"{number(ratio)} ({mean_psnr(rows)})" + ("" if len(counted) == len(names) else f", bound kept in {len(counted)}"))
+                kept = "" if len(counted) == len(names) else f", bound kept in {len(counted)} of {len(rows)}"
+                line.append(f"{number(ratio)} ({mean_psnr(rows)}){kept}")
             lines.append(line)
-        return markdown([f"{len(names)} maps", *(f"bound {rel:.0e}".replace("e-0", "e-") for rel in RELS)], lines)
+        return markdown([f"{len(names)} maps", *(f"bound {short(rel)}" for rel in RELS)], lines)
 
     def lossless(self):
         cells = summary.cells(self.without_loss)
         codecs = list(dict.fromkeys(row["codec"] for row in self.without_loss))
         lines = [[name, *(number(cells[name, None][codec]["ratio"]) for codec in codecs)] for name in self.fields]
         means = [summary.geometric_mean([cells[name, None][codec]["ratio"] for name in self.fields]) for codec in codecs]
-        return markdown(["without loss", *codecs], lines + [["**geometric mean**", *map(number, means)]])
+        lines.append(["**geometric mean**", *map(number, means)])
+        lines += [[f"{way}, parts of memcpy", *(self.speed("lossless", codec, way) for codec in codecs)] for way in ("compress", "decompress")]
+        return markdown(["without loss", *codecs], lines)
 
     def exceeded(self):
         """Which compressors exceeded the bound, lost missing values or failed, and how often."""
@@ -150,7 +169,8 @@ class Tables:
         return markdown(["", "cells", "bound exceeded in", "largest error / bound", "missing values lost in", "failed in", "because"], lines)
 
     def versions(self):
-        return ", ".join(f"{name} {version}" for name, version in self.packages.items()) + ".\n"
+        packages = ", ".join(f"{name} {version}" for name, version in self.packages.items())
+        return f"{packages}. Speeds on {self.speeds['processor']}.\n"
 
     def fields_of(self):
         return sources.table()

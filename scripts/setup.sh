@@ -47,8 +47,8 @@ if [ "${1:-all}" != build ]; then
     python3 -m venv .venv-zarr2
     .venv-zarr2/bin/pip install --quiet --disable-pip-version-check numpy 'zarr<3' 'numcodecs<0.16'
   fi
-  if [ "${1:-all}" = peers ] && ! .venv/bin/python -c 'import eccodes, hdf5plugin, lerc, matplotlib, numcodecs_wasm_ebcc, omfiles, pcodec,
-pysz, scipy, zfpy' 2>/dev/null; then
+  peers=(eccodes hdf5plugin lerc matplotlib numcodecs_wasm_ebcc omfiles pcodec pysz scipy zfpy)
+  if [ "${1:-all}" = peers ] && ! .venv/bin/python -c "import $(IFS=,; echo "${peers[*]}")" 2>/dev/null; then
     echo "installing the other compressors into .venv"
     .venv/bin/pip install --quiet --disable-pip-version-check pysz zfpy hdf5plugin numcodecs-wasm-ebcc eccodes lerc pcodec omfiles \
       scipy matplotlib

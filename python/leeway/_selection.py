@@ -17,8 +17,9 @@ class Selection:
         axes = [item for item in self._items if item is not None]
         #: The indices of every axis: a range, or an array.
         self.indices = [_indices(item, axis, extent, arrays) for axis, (item, extent) in enumerate(zip(axes, shape))]
-        self.first = [int(np.min(picked)) if np.size(picked) else 0 for picked in self.indices]
-        self.extents = [int(np.max(picked)) + 1 - low if np.size(picked) else 0 for picked, low in zip(self.indices, self.first)]
+        ends = [_ends(picked) for picked in self.indices]
+        self.first = [low for low, _ in ends]
+        self.extents = [high - low for low, high in ends]
 
     @property
     def box(self) -> tuple[slice, ...]:
@@ -54,6 +55,15 @@ def _without_ellipsis(selection: Any, rank: int) -> list[Any]:
         raise IndexError(f"the array has {rank} axes, the selection {mentioned}")
     at = places[0] if places else len(items)
     return items[:at] + [slice(None)] * (rank - mentioned) + items[at + len(places):]
+
+
+def _ends(indices: range | np.ndarray) -> tuple[int, int]:
+    """The first of them, and one more than the last."""
+    if len(indices) == 0:
+        return 0, 0
+    if isinstance(indices, range):
+        return min(indices[0], indices[-1]), max(indices[0], indices[-1]) + 1
+    return int(indices.min()), int(indices.max()) + 1
 
 
 def _indices(item: Any, axis: int, extent: int, arrays: bool) -> range | np.ndarray:

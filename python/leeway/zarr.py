@@ -8,8 +8,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 from numcodecs import get_codec
@@ -33,6 +34,8 @@ WHOLE_BYTES = 4 << 20
 FIRST_BYTES, LAST_BYTES = 4 << 10, 16 << 10
 #: Parts that are no further apart are fetched at once.
 GAP_BYTES = 64 << 10
+#: Chunks of up to this many bytes, decoded, are handled at once: handing them to another thread would take longer.
+SMALL_BYTES = 16 << 10
 
 
 @dataclass(frozen=True)
@@ -107,10 +110,10 @@ class LeewayCodec(Options, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         return self._as_chunk(values, chunk_spec, chunk_spec.shape)
 
     async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:
-        return await asyncio.to_thread(self._encode_sync, chunk_array, chunk_spec)
+        return await _apart(chunk_spec, self._encode_sync, chunk_array, chunk_spec)
 
     async def _decode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
-        return await asyncio.to_thread(self._decode_sync, chunk_bytes, chunk_spec)
+        return await _apart(chunk_spec, self._decode_sync, chunk_bytes, chunk_spec)
 
     async def _decode_partial_single(self, byte_getter: Any, selection: Any, chunk_spec: Any) -> Any:
         """Fetches first, here, and decodes then, in a thread: a thread must never wait for this loop."""
@@ -123,7 +126,7 @@ class LeewayCodec(Options, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
             if found is None:
                 return None
             stream = found.as_numpy_array()
-        values = await asyncio.to_thread(_read, stream, part)
+        values = await _apart(chunk_spec, _read, stream, part, chunk_spec.shape)
         return self._as_chunk(values, chunk_spec, values.shape)
 
     @staticmethod
@@ -193,13 +196,25 @@ def _fill_of(chunk_spec: Any) -> list[float]:
     return [number.astype(native).item()] if number.astype(native) == number else []
 
 
+def _bytes_of(chunk_spec: Any) -> int:
+    return math.prod(chunk_spec.shape) * chunk_spec.dtype.to_native_dtype().itemsize
+
+
 def _is_worth_it(part: Selection, chunk_spec: Any) -> bool:
     """Whether fetching a part of the chunk's bytes may save something."""
-    values = np.prod(chunk_spec.shape, dtype=float)
-    return values * chunk_spec.dtype.to_native_dtype().itemsize > WHOLE_BYTES and 2 * np.prod(part.extents, dtype=float) <= values
+    return _bytes_of(chunk_spec) > WHOLE_BYTES and 2 * math.prod(part.extents) <= math.prod(chunk_spec.shape)
 
 
-def _read(stream: Any, part: Selection) -> np.ndarray:
+async def _apart(chunk_spec: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What the function returns, which works on a chunk: in another thread, unless the chunk is small."""
+    if _bytes_of(chunk_spec) <= SMALL_BYTES:
+        return function(*arguments)
+    return await asyncio.to_thread(function, *arguments)
+
+
+def _read(stream: Any, part: Selection, shape: Sequence[int]) -> np.ndarray:
+    if list(part.extents) == list(shape):
+        return part.pick(leeway.decompress(stream, threads=1))
     return part.pick(leeway.region(stream, part.box, threads=1))
 
 
