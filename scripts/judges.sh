@@ -67,7 +67,7 @@ safeguards() { ours judge_safeguards.py ${short:+-k "special or rain or magnitud
 # a file that cannot be written.
 h5py() {
   local tests=(h5py/tests)
-  [ -z "$short" ] || tests=(h5py/tests/test_dataset.py h5py/tests/test_slicing.py h5py/tests/test_big_endian.py)
+  [ -z "$short" ] || tests=(h5py/tests/test_dataset.py h5py/tests/test_slicing.py h5py/tests/test_big_endian_file.py)
   theirs -p h5py_default --differences="$judges/h5py.toml" "${tests[@]}" --deselect h5py/tests/test_file.py::TestMPI \
     --deselect h5py/tests/test_file.py::TestFileOpen::test_append_permissions \
     --deselect h5py/tests/test_file2.py::TestFileObj::test_exception_write
