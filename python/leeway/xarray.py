@@ -156,9 +156,13 @@ class _Wishes:
         own = None if name in self.excluded else self.file.of(str(name), holds_data)
         limits = named or (own.limits if own else {})
         if not own and holds_data and variable.dtype.kind == "f":
-            limits = self.general | named
+            # A pointwise bound stands alone: what is said of the variable itself counts then.
+            alone = named and "pointwise" in (self.general | named)
+            limits = named if alone else self.general | named
         if limits.get("lossless") or limits.get("abs") == 0:
             limits = {"lossless": True}
+        if "pointwise" in limits and len(limits) > 1:
+            raise ValueError(f"{name!r}: a pointwise bound stands alone; choose it or {', '.join(sorted(set(limits) - {'pointwise'}))}")
         return _bounds_file.OwnBound(limits, own.recipe if own else None) if limits else None
 
 

@@ -345,3 +345,20 @@ def test_values_too_large_for_the_type_they_are_written_as(python):
     leeway.xarray.encoding(ds, abs=1e-3)
     """, fails=True)
     assert "alone costs inf" in said
+
+
+def test_a_pointwise_bound_of_one_variable_beside_a_general_one(python):
+    """What is stated is what holds."""
+    python("""
+        import leeway.xarray, pytest, xarray as xr
+        rng = np.random.default_rng(3)
+        ds = xr.Dataset({name: (("y", "x"), (rng.random((40, 50)) * 1000).astype("f4")) for name in ["pr", "tas"]})
+        encoding = leeway.xarray.encoding(ds, abs=0.01, pointwise={"pr": 1e-3})
+        encoding.describe(ds).to_netcdf("out.nc", engine="h5netcdf", encoding=encoding)
+        with xr.open_dataset("out.nc", engine="h5netcdf") as read:
+            assert read.pr.lossy_compression_bound == "pointwise=0.001" and read.tas.lossy_compression_bound == "abs=0.01"
+            assert (np.abs(read.pr.astype("f8") - ds.pr) <= 1e-3 * np.abs(ds.pr)).all()
+            assert np.abs(read.tas.astype("f8") - ds.tas).max() <= 0.01
+        with pytest.raises(ValueError, match="stands alone"):
+            leeway.xarray.encoding(ds, abs={"pr": 0.01}, pointwise={"pr": 1e-3})
+        """)
