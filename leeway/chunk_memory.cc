@@ -168,14 +168,19 @@ std::optional<std::vector<u64>> few_of(const View& array, std::vector<bool>& cho
                      });
 }
 
-// A stream of the array alone that keeps the chosen values, which are few.
+// A stream of the array alone that keeps the chosen values, which are few. If it would not, they are
+// declared as fill values; where that would change what the bound means, nothing is lost.
 CompressReport compress_alone(const View& array, CompressOptions options,
                               const std::vector<bool>& chosen, const std::vector<u64>& few,
-                              std::span<u8> memory) {
+                              double earlier_bound, std::span<u8> memory) {
   const CompressReport plain = leeway::compress_into(array, options, memory);
   const auto given =
       given_by(memory.first(size_t(plain.output_bytes)), array, options.execution.threads);
   if (std::ranges::equal(chosen, given, std::less_equal{})) return plain;
+  if (!options.bound.is_lasting()) {
+    options.keeps_all = earlier_bound;
+    return leeway::compress_into(array, options, memory);
+  }
   options.fill_bits.insert(options.fill_bits.end(), few.begin(), few.end());
   return leeway::compress_into(array, options, memory);
 }
@@ -270,7 +275,7 @@ std::vector<const ChunkMemory::Known*> ChunkMemory::candidates(
 
 // The stream with most of the weights. If another one has many marks that the best one has not,
 // the array may hold parts of both.
-ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, bool keeps_all) {
+ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
   const std::lock_guard lock(mutex_);
   if (std::ranges::find(known_, kind, &Known::kind) == known_.end()) return {};
   const Contiguous values(array);
@@ -320,7 +325,7 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, bool keeps_all
     for (const Known& known : known_)
       if (known.kind == kind) bound = std::max(bound, known.bound);
     const bool is_much = most >= doubtful;
-    if (best->stream.empty() || (keeps_all && !is_much)) return {{}, is_much, bound};
+    if (best->stream.empty()) return {{}, is_much, bound};
     for (const Known* known : sharing)
       if (weight_of(*known, [&](const Mark& mark) {
             return is_here(mark) && best_has_another(mark);
@@ -348,12 +353,12 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
   const DefaultFloatingPoint environment;
   if (options.bound.has(BoundKind::lossless)) return leeway::compress_into(array, options, memory);
   const bool has_norm = options.rms > 0 || options.bound.has(BoundKind::l2);
-  const Trail trail = find(array, kind_of(array, options.bound, has_norm), has_norm);
+  const Trail trail = find(array, kind_of(array, options.bound, has_norm));
   if (trail.is_known && !trail.stream.empty()) {
     auto kept = given_by(trail.stream, array, options.execution.threads);
     const auto few = few_of(array, kept);
-    if (few && options.bound.is_lasting() && has_recipe_of(trail.stream, options, array.dtype))
-      return compress_alone(array, options, kept, *few, memory);
+    if (few && has_recipe_of(trail.stream, options, array.dtype))
+      return compress_alone(array, options, kept, *few, trail.bound, memory);
     return compress_again_into(array, options, trail.stream, memory);
   }
   CompressOptions again = options;

@@ -61,7 +61,7 @@ class LEEWAY_EXPORT ChunkMemory {
   void index_marks();
   // Those of the kind that share a mark with an array of so many values; the oldest first.
   std::vector<const Known*> candidates(u64 kind, u64 size, const std::function<u64(u64)>& bits_at);
-  Trail find(const View& array, u64 kind, bool keeps_all);
+  Trail find(const View& array, u64 kind);
 
   std::mutex mutex_;
   std::deque<Known> known_;  // the oldest first

@@ -38,8 +38,8 @@ class Filter {
   nb::tuple shape() const { return tuple_of(chunk().shape); }
   bool is_big_endian() const { return chunk().big_endian; }
 
-  // A whole chunk, in the byte order of this machine. Values that were decoded from `earlier` keep
-  // their bits.
+  // A whole chunk, in the byte order of this machine. Values that were decoded from `earlier`, or
+  // from what this process has read, keep their bits.
   nb::bytes compress(const InArray& array, const std::string& as, const Regions& regions,
                      const std::optional<InBytes>& earlier) const {
     const View view = view_of_array<const std::byte>(array, as);
@@ -53,7 +53,7 @@ class Filter {
       CompressReport report;
       watch.run([&] {
         report = earlier ? compress_again_into(view, options, bytes_of(*earlier), memory)
-                         : compress_into(view, options, memory);
+                         : ChunkMemory::of_process().compress_into(view, options, memory);
       });
       return report.output_bytes;
     });
@@ -71,7 +71,13 @@ class Filter {
       const MemorySource source(bytes_of(stream));
       const StreamReader reader(source);
       check(reader.header().dtype, reader.header().shape);
-      decompress_into(reader, box.first, view, options);
+      // A chunk of which most is read may come back as a whole: it is remembered.
+      if (2 * view.shape.size() < chunk().shape.size())
+        return decompress_into(reader, box.first, view, options);
+      const Array whole = leeway::decompress(reader, options);
+      const View all(whole.data(), chunk().dtype, chunk().shape);
+      ChunkMemory::of_process().remember(bytes_of(stream), all);
+      copy(all.part(box), view);
     });
   }
 

@@ -90,7 +90,9 @@ TEST(Visitors, AWaveChangesAllOrNothing) {
       if (r != without) exact.add(r * kStride, 2.5f);
     GivenCodes source(codes);
     const Linear linear;
-    std::vector<float> values(codes.size(), -7.f);
+    // A wave with a border has a row above it.
+    std::vector<float> memory(kStride + codes.size(), -7.f);
+    const auto values = std::span(memory).subspan(kStride);
     Recover<float, Linear> visit(linear, 0.1, values.data(), {}, {}, source, values.size(), exact,
                                  {});
     WaveMaker<float> waves(kLength);

@@ -15,6 +15,7 @@ lock while it works and may be called from several threads.
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import warnings
 from typing import Any, Callable, Iterable, Mapping, Sequence, Union
@@ -269,7 +270,7 @@ def verify(stream: Stream, against: Any = None, *, threads: int | None = None) -
         complaints.append(f"the largest error {found['max_abs']} exceeds the stated {info.max_error}")
     if found["max_pointwise"] > info.bound.get("pointwise", np.inf):
         complaints.append(f"a value is off by {found['max_pointwise']} of itself, more than {info.bound['pointwise']}")
-    if found["psnr"] < info.bound.get("psnr", 0):
+    if found["psnr"] < info.bound.get("psnr", -math.inf):
         complaints.append(f"PSNR {found['psnr']} dB is below {info.bound['psnr']}")
     if found["l2"] > info.bound.get("l2", np.inf):
         complaints.append(f"the L2 norm of the error {found['l2']} exceeds {info.bound['l2']}")

@@ -185,11 +185,20 @@ class _Reading(_Direct):
             target[...] = box[chunk.steps]
 
 
+def _converted(values: Any, native: np.dtype) -> np.ndarray:
+    """As HDF5 converts arrays: integers take the nearest value that their type has. Other sequences must fit."""
+    given = values if isinstance(values, (np.ndarray, np.generic)) else np.asarray(values, native)
+    if native.kind in "iu" and given.dtype.kind in "iuf" and not np.can_cast(given.dtype, native):
+        limits = np.iinfo(native)
+        given = np.where(given >= limits.max, limits.max, np.where(given <= limits.min, limits.min, given))
+    return np.asarray(given).astype(native, copy=False)
+
+
 class _Writing(_Direct):
     def run(self, selection: Selection, values: Any, region_bounds: Iterable[tuple[Any, float]]) -> None:
         shape = tuple(len(indices) for indices in selection.indices)
         asked = selection.drop(np.broadcast_to(0, shape)).shape  # without the axes of integers
-        given = np.asarray(values).astype(self.native, copy=False)
+        given = _converted(values, self.native)
         while given.ndim > len(asked) and given.shape[0] == 1:
             given = given[0]
         self.values = np.broadcast_to(given, asked).reshape(shape)

@@ -127,7 +127,7 @@ class LeewayCodec(Options, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
             if found is None:
                 return None
             stream = found.as_numpy_array()
-        values = await _apart(chunk_spec, _read, stream, part, chunk_spec.shape)
+        values = await _apart(chunk_spec, _read, stream, part, chunk_spec)
         return self._as_chunk(values, chunk_spec)
 
     @staticmethod
@@ -219,10 +219,13 @@ def _check_shape(found: Sequence[int], expected: Sequence[int]) -> None:
         raise ValueError(f"the stream of a chunk holds an array of {tuple(found)}, the chunk has {tuple(expected)}")
 
 
-def _read(stream: Any, part: Selection, shape: Sequence[int]) -> np.ndarray:
+def _read(stream: Any, part: Selection, chunk_spec: Any) -> np.ndarray:
+    """Chunks that are decoded as a whole are remembered: what comes back unchanged when the chunk is written keeps its bits."""
     opened = leeway._open(stream)
-    _check_shape(opened.shape, shape)
-    return part.pick(leeway._read_box(opened, part.first, part.extents, threads=1))
+    _check_shape(opened.shape, chunk_spec.shape)
+    if _is_worth_it(part, chunk_spec):
+        return part.pick(leeway._read_box(opened, part.first, part.extents, threads=1))
+    return part.pick(leeway._decompress_chunk(stream, threads=1)[part.box])
 
 
 def _plain_region(region: tuple[Any, float]) -> tuple[tuple[Any, ...], float]:
