@@ -72,9 +72,11 @@ class Filter {
       const StreamReader reader(source);
       check(reader.header().dtype, reader.header().shape);
       // A chunk of which most is read may come back as a whole: it is remembered.
-      if (2 * view.shape.size() < chunk().shape.size())
-        return decompress_into(reader, box.first, view, options);
-      const Array whole = leeway::decompress(reader, options);
+      if (2 * view.shape.size() < chunk().shape.size()) {
+        decompress_into(reader, box.first, view, options);
+        return;
+      }
+      const Array whole = leeway::decompress(bytes_of(stream), options);
       const View all(whole.data(), chunk().dtype, chunk().shape);
       ChunkMemory::of_process().remember(bytes_of(stream), all);
       copy(all.part(box), view);

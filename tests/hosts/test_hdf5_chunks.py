@@ -212,3 +212,18 @@ with h5py.File("out.h5", "w") as file:
         """, env=env, fails=True)
     print(said)
     assert "OSError" in said
+
+
+def test_other_types_are_converted_as_hdf5_does(python):
+    python("""
+        import h5py, io, leeway.hdf5, pytest
+        file = h5py.File(io.BytesIO(), "w")
+        for given in [np.arange(-40000, 110000, 10000, dtype="i4"), np.array([-1e9, -0.5, 0.7, 1e9] * 4)[:15], np.arange(15, dtype="u1")]:
+            for name in ["direct", "h5py"]:
+                file.pop(name, None)
+                data = file.create_dataset(name, (15,), "i2", chunks=(15,), **leeway.hdf5.filter(lossless=True))
+                leeway.hdf5.write(data, given) if name == "direct" else data.__setitem__(..., given)
+            assert np.array_equal(file["direct"][...], file["h5py"][...]), (file["direct"][...], file["h5py"][...])
+        with pytest.raises(OverflowError):
+            leeway.hdf5.write(file["direct"], [100000] * 15)
+        """)

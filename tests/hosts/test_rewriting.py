@@ -95,3 +95,56 @@ def test_random_parts(shell):
     """scripts/torture.sh does the same for longer."""
     said = shell(sys.executable, pathlib.Path(__file__).with_name("rewrite_torture.py"), "1e5", 5)
     assert said.count("no violation") == 2
+
+
+MADE = """
+import h5py, io, leeway.hdf5, zarr
+from leeway.numcodecs import Leeway
+from leeway.zarr import LeewayCodec
+rng, n = np.random.default_rng(1), 1000
+
+def made(host, **options):
+    if host == "zarr 3":
+        return zarr.create_array({}, shape=(n,), chunks=(n,), dtype="f4", serializer=LeewayCodec(**options), compressors=None)
+    if host == "zarr 2":
+        return zarr.create_array({}, shape=(n,), chunks=(n,), dtype="f4", zarr_format=2, compressors=Leeway(**options))
+    file = h5py.File(io.BytesIO(), "w", rdcc_nbytes=0)
+    return file.create_dataset("x", shape=(n,), chunks=(n,), dtype="f4", **leeway.hdf5.filter(**options))
+
+def walk(size):
+    return np.cumsum(rng.normal(size=size)).astype("f4")
+"""
+
+
+@pytest.mark.parametrize("host", ["zarr 3", "zarr 2", "h5py", "direct"])
+def test_whole_arrays_that_are_read_changed_and_written(python, host):
+    """What a user has not changed keeps its bits, whichever way the array was read."""
+    python(MADE + f"""
+data = made("{host}", abs=0.05, recipe="small")
+read, write = (leeway.hdf5.read, leeway.hdf5.write) if "{host}" == "direct" else (lambda d: d[...], lambda d, v: d.__setitem__(..., v))
+first = walk(n)
+data[...] = first
+for _ in range(12):
+    values = read(data)
+    values[:500] = walk(500)
+    write(data, values)
+    assert np.array_equal(read(data)[500:], values[500:])
+assert np.abs(read(data)[500:] - first[500:]).max() <= 0.05
+""")
+
+
+@pytest.mark.parametrize("host", ["zarr 3", "zarr 2", "h5py"])
+@pytest.mark.parametrize("recipe", ["balanced", "small"])
+def test_measured_bounds_do_not_drift(python, host, recipe):
+    """A part of eight percent is never written again."""
+    python(MADE + f"""
+norm = 0.05 * n ** 0.5
+data, truth = made("{host}", l2=norm, values=n, recipe="{recipe}"), walk(n)
+data[...] = truth
+kept = data[:80]
+for _ in range(20):
+    truth[80:] = data[80:] = walk(n - 80)
+    decoded = data[...]
+    assert np.array_equal(decoded[:80], kept)
+    assert np.linalg.norm(decoded.astype("f8") - truth) <= norm
+""")

@@ -358,3 +358,8 @@ except KeyboardInterrupt:
 assert np.abs(leeway.decompress(stream) - values).max() <= 1e-2
 """], capture_output=True, text=True, check=True, timeout=300).stdout
     assert float(said) < 1
+
+
+def test_verify_where_the_error_is_larger_than_the_range():
+    values = np.array([1.0, 2.0, 3.0])
+    assert leeway.verify(leeway.compress(values, abs=50.0), values).max_error <= 50
