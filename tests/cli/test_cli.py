@@ -278,7 +278,7 @@ def test_failures(leeway, field):
     f = leeway.fails
     assert "empty" in f(1, "compress", "empty_10.f32", "--abs", "1")
     assert "directory" in f(1, "compress", "folder", "--abs", "1")
-    assert "No such file" in f(1, "compress", "missing_10.f32", "--abs", "1")
+    assert "there is no file" in f(1, "compress", "missing_10.f32", "--abs", "1")
     assert "cannot write" in f(1, "compress", field, "--abs", "1", "-o", "no/such/folder/a.lwy")
     assert "directory" in f(1, "compress", field, "--abs", "1", "-o", "folder")
     assert "not a leeway stream" in f(1, "decompress", "text.lwy", "-o", "a.raw")
