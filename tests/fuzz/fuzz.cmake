@@ -12,6 +12,7 @@ target_compile_options(leeway_objects PRIVATE -fsanitize=fuzzer-no-link)
 # The single-header decoder, without its checksums.
 add_executable(fuzz_small_decoder tests/fuzz/small_decoder.cc)
 leeway_flags(fuzz_small_decoder)
+target_include_directories(fuzz_small_decoder PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(fuzz_small_decoder PRIVATE -fsanitize=fuzzer)
 target_link_options(fuzz_small_decoder PRIVATE -fsanitize=fuzzer)
 
