@@ -6,8 +6,8 @@ failed=0
 complain() { echo "check_source: $*"; failed=1; }
 
 # core <- stages (never each other) <- recipe, stream <- engine <- leeway.hpp <- tools
-forbid() {  # folder, pattern of includes that must not stand in it
-  grep -rnE "#include \"($2)" "leeway/$1" --include='*.h' --include='*.cc' | grep -v '_test' && complain "leeway/$1 includes what it must not" || true
+forbid() {  # folder, pattern of includes that must not stand in it, pattern of lines that may nevertheless
+  grep -rnE "#include \"($2)" "leeway/$1" --include='*.h' --include='*.cc' | grep -v '_test' | grep -vE "${3:-^$}" && complain "leeway/$1 includes what it must not" || true
 }
 stages="preprocess|predict|quantize|encode|lossless"
 forbid core "leeway/($stages|recipe|stream|engine|quality)/"
@@ -16,6 +16,16 @@ for stage in preprocess predict quantize encode lossless; do
   forbid $stage "leeway/($others|recipe|stream|engine|quality)/"
 done
 forbid stream "leeway/($stages|recipe|engine|quality)/"
+# A recipe makes a codec, and the codec of a chunk is made of the joined stages: one file each way, until both have a room of their own.
+root="leeway/[a-z0-9_]+\.hpp|leeway/(leeway|hdf5|compressor|chunk_memory|whole_bound)\.h"
+forbid recipe "leeway/(stream|engine|quality)/|$root" 'recipe/recipe\.h:.*engine/chunk_codec\.h'
+forbid engine "leeway/($stages|recipe|quality)/|$root" 'engine/chunk_codec\.h:|preprocess/mask\.h'
+forbid quality "leeway/($stages|recipe)/|leeway/(leeway|hdf5|compressor|chunk_memory|whole_bound)\.h\"" 'preprocess/mask\.h'
+for stage in core preprocess predict quantize encode lossless stream; do forbid $stage "$root"; done
+
+# No header includes itself, directly or through others.
+grep -rE '^#include "leeway/' leeway --include='*.h' --include='*.hpp' | sed -E 's/^([^:]*):#include "([^"]*)".*/\1 \2/' |
+  { tsort 2>&1 >/dev/null || true; } | grep . && complain "headers include each other in a circle" || true
 
 # Vector code of every file is in a namespace of its own: the linker would take two functions or constants of one name for
 # the same.
