@@ -65,7 +65,7 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
 // A chunk that a host has decoded; it may come back, changed in part, to be compressed.
 void remember_chunk(const InBytes& stream, const InArray& decoded, const std::string& as) {
   const View view = view_of_array<const std::byte>(decoded, as);
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   ChunkMemory::of_process().remember({stream.data(), stream.size()}, view);
 }
 
@@ -75,7 +75,7 @@ std::optional<std::tuple<double, double, double, std::vector<u64>>> range_of_arr
     const InArray& array, const std::string& as, const std::vector<double>& fills,
     const std::vector<u64>& fill_bits) {
   const View view = view_of_array<const std::byte>(array, as);
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const std::optional<ValidRange> range = value_range(view, fill_options(fills, fill_bits));
   if (!range) return std::nullopt;
   return std::tuple(range->min, range->max, range->size(), range->fills);
@@ -87,7 +87,7 @@ nb::bytes extremes_of_array(const InArray& array, const std::string& as,
   const View view = view_of_array<const std::byte>(array, as);
   std::optional<Array> found;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     found = extremes(view, fill_options(fills, fill_bits));
   }
   return nb::bytes(reinterpret_cast<const char*>(found->data()), size_t(found->bytes()));
@@ -118,11 +118,12 @@ class CallbackSource final : public ByteSource {
 
  private:
   ByteView get(u64 offset, u64 count, Bytes& storage) const override {
-    const nb::gil_scoped_acquire acquire;
-    const nb::bytes bytes(nb::cast<nb::bytes>(read_(offset, count)));
-    if (bytes.size() != count) fail_corrupt("ends too early");
-    const auto* first = static_cast<const u8*>(bytes.data());
-    storage.assign(first, first + count);
+    with_lock([&] {
+      const nb::bytes bytes(nb::cast<nb::bytes>(read_(offset, count)));
+      if (bytes.size() != count) fail_corrupt("ends too early");
+      const auto* first = static_cast<const u8*>(bytes.data());
+      storage.assign(first, first + count);
+    });
     return storage;
   }
   u64 size_;
@@ -229,7 +230,7 @@ nb::dict compare_arrays(const InArray& original, const InArray& other, const std
              b = view_of_array<const std::byte>(other, as);
   Comparison c;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     c = compare(a, b, fill_bits, ssim);
   }
   nb::dict result;
@@ -309,6 +310,7 @@ void translate(const std::exception_ptr& pointer, void*) {
 NB_MODULE(_native, m) {
   using namespace leeway::python;
   nb::register_exception_translator(translate);
+  nb::set_leak_warnings(false);  // what daemon threads hold when the interpreter ends is no leak
   m.def("version", &leeway::version);
   m.def("compress", &compress_array, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("bounds").none(), nb::arg(),

@@ -10,10 +10,9 @@
 #include <thread>
 
 #include "leeway/engine/engine.h"
+#include "python/lock.h"
 
 namespace leeway::python {
-
-namespace nb = nanobind;
 
 class Watch {
  public:
@@ -39,7 +38,7 @@ class Watch {
   template <class F>
   void run(F&& work) {
     try {
-      const nb::gil_scoped_release release;
+      const Unlocked unlocked;
       work();
     } catch (const Error& error) {
       if (error.code() != Errc::canceled || !raised_) throw;
@@ -55,23 +54,22 @@ class Watch {
   void look() {
     if (stopped_) throw Error(Errc::canceled, "stopped on request");
     if (std::this_thread::get_id() != caller_ || !is_due(looked_)) return;
-    const nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() == 0) return;
-    stop([] { throw nb::python_error(); });
-    throw Error(Errc::canceled, "stopped on request");
+    with_lock([&] {
+      if (PyErr_CheckSignals() != 0) stop([] { throw nb::python_error(); });
+    });
+    if (stopped_) throw Error(Errc::canceled, "stopped on request");
   }
   void tell(double done) {
     look();
     if (report_.is_none() || (done < 1 && !is_due(told_))) return;
-    const nb::gil_scoped_acquire acquire;
-    stop([&] { report_(done); });
+    with_lock([&] { stop([&] { report_(done); }); });
   }
   // Keeps what `f` raises, if it does. The lock is held, so that only one does at a time.
   template <class F>
   void stop(F&& f) {
     try {
       f();
-    } catch (...) {
+    } catch (const std::exception&) {
       if (!raised_) raised_ = std::current_exception();
       stopped_ = true;
     }

@@ -363,3 +363,23 @@ assert np.abs(leeway.decompress(stream) - values).max() <= 1e-2
 def test_verify_where_the_error_is_larger_than_the_range():
     values = np.array([1.0, 2.0, 3.0])
     assert leeway.verify(leeway.compress(values, abs=50.0), values).max_error <= 50
+
+
+@pytest.mark.parametrize("work", ["leeway.compress(values, abs=1e-3, threads=2)", "leeway.decompress(stream, threads=2)",
+                                  "leeway.compress(values, abs=1e-3, progress=lambda done: time.sleep(1e-3))"])
+def test_a_daemon_thread_does_not_disturb_the_end(work):
+    program = f"""
+import threading, time
+import leeway, numpy as np
+values = np.random.default_rng(0).normal(size=(64, 64, 64)).astype("f4")
+stream = leeway.compress(values, abs=1e-3)
+def loop():
+    while True:
+        {work}
+for _ in range(4):
+    threading.Thread(target=loop, daemon=True).start()
+time.sleep(0.2)
+"""
+    for _ in range(3):
+        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        assert ended.returncode == 0, ended.stderr
