@@ -260,13 +260,18 @@ std::vector<const ChunkMemory::Known*> ChunkMemory::candidates(
   u64 reach = 0;
   for (const Known& known : known_)
     if (known.kind == kind) reach = std::max(reach, known.marks.reach);
+  std::vector<u64> numbers;
+  for (u64 at = 0; at < size; ++at) {
+    if (rank_of(at) > reach) continue;
+    numbers.push_back(number_of(kind, at, bits_at(at)));
+    index_.prefetch(numbers.back());
+  }
   std::vector<bool> is_one(known_.size());
   bool all = false;
-  for (u64 at = 0; at < size && !all; ++at)
-    if (rank_of(at) <= reach)
-      all = !index_.for_each(number_of(kind, at, bits_at(at)), [&](u32 owner) {
-        if (base_ + owner >= first_) is_one[base_ + owner - first_] = true;
-      });
+  for (size_t i = 0; i < numbers.size() && !all; ++i)
+    all = !index_.for_each(numbers[i], [&](u32 owner) {
+      if (base_ + owner >= first_) is_one[base_ + owner - first_] = true;
+    });
   std::vector<const Known*> result;
   for (size_t i = 0; i < known_.size(); ++i)
     if (known_[i].kind == kind && (all || is_one[i])) result.push_back(&known_[i]);

@@ -107,8 +107,7 @@ class LeewayCodec(Options, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
 
     def _decode_sync(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
         values = leeway._decompress_chunk(chunk_bytes.as_numpy_array(), threads=1)
-        _check_shape(values.shape, chunk_spec.shape)
-        return self._as_chunk(values, chunk_spec)
+        return self._as_chunk(_shaped(values, chunk_spec), chunk_spec)
 
     async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:
         return await _apart(chunk_spec, self._encode_sync, chunk_array, chunk_spec)
@@ -121,7 +120,7 @@ class LeewayCodec(Options, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         part = Selection(selection, chunk_spec.shape, arrays=True)
         stream = None
         if _is_worth_it(part, chunk_spec) and hasattr(byte_getter, "store"):  # the bytes of a shard's chunks are here already
-            stream = await _fetch_part(byte_getter, chunk_spec.prototype, part)
+            stream = await _fetch_part(byte_getter, chunk_spec, part)
         if stream is None:
             found = await byte_getter.get(chunk_spec.prototype)
             if found is None:
@@ -178,8 +177,9 @@ register_codec(HDF5_NAME, HDF5ChunkCodec)
 
 
 def _declared(values: np.ndarray, chunk_spec: Any) -> np.ndarray:
-    """The values as what the array says they are: filters may hand on the same bytes under another type."""
+    """The values as what the array says they are: filters may hand on the same bytes under another type, and in one axis."""
     native = chunk_spec.dtype.to_native_dtype()
+    values = _shaped(values, chunk_spec)
     if values.dtype.newbyteorder("=") == native.newbyteorder("="):
         return values
     if values.dtype.itemsize != native.itemsize:
@@ -213,19 +213,25 @@ async def _apart(chunk_spec: Any, function: Callable[..., Any], *arguments: Any)
     return await asyncio.to_thread(function, *arguments)
 
 
+def _shaped(values: np.ndarray, chunk_spec: Any) -> np.ndarray:
+    """The values in the shape of the chunk. One axis with all values of the chunk is what many filters of numcodecs hand on. A
+    chunk of another shape would be spread over the place that it is read to."""
+    _check_shape(values.shape, chunk_spec.shape)
+    return values.reshape(chunk_spec.shape)
+
+
 def _check_shape(found: Sequence[int], expected: Sequence[int]) -> None:
-    """A chunk of another shape would be spread over the place that it is read to."""
-    if tuple(found) != tuple(expected):
-        raise ValueError(f"the stream of a chunk holds an array of {tuple(found)}, the chunk has {tuple(expected)}")
+    if tuple(found) not in (tuple(expected), (math.prod(expected),)):
+        raise ValueError(f"an array of {tuple(found)} is not a chunk of {tuple(expected)}")
 
 
 def _read(stream: Any, part: Selection, chunk_spec: Any) -> np.ndarray:
     """Chunks that are decoded as a whole are remembered: what comes back unchanged when the chunk is written keeps its bits."""
     opened = leeway._open(stream)
     _check_shape(opened.shape, chunk_spec.shape)
-    if _is_worth_it(part, chunk_spec):
+    if _is_worth_it(part, chunk_spec) and opened.shape == tuple(chunk_spec.shape):
         return part.pick(leeway._read_box(opened, part.first, part.extents, threads=1))
-    return part.pick(leeway._decompress_chunk(stream, threads=1)[part.box])
+    return part.pick(_shaped(leeway._decompress_chunk(stream, threads=1), chunk_spec)[part.box])
 
 
 def _plain_region(region: tuple[Any, float]) -> tuple[tuple[Any, ...], float]:
@@ -262,8 +268,9 @@ class _Pieces:
         raise ValueError("damaged stream: a part of it is not where it should be")
 
 
-async def _fetch_part(byte_getter: Any, prototype: Any, part: Selection) -> Any:
+async def _fetch_part(byte_getter: Any, chunk_spec: Any, part: Selection) -> Any:
     """A stream of which only what the part needs was fetched; None where the store, or the stream, does not allow that."""
+    prototype = chunk_spec.prototype
     try:
         first, last = await asyncio.gather(byte_getter.get(prototype, RangeByteRequest(0, FIRST_BYTES)),
                                            byte_getter.get(prototype, SuffixByteRequest(LAST_BYTES)))
@@ -278,6 +285,8 @@ async def _fetch_part(byte_getter: Any, prototype: Any, part: Selection) -> Any:
     pieces.add(0, first.to_bytes())
     pieces.add(size - len(last), last.to_bytes())
     stream = _native.Stream(size, pieces.read)
+    if tuple(stream.shape) != tuple(chunk_spec.shape):
+        return None
     wanted = _joined(stream.ranges(part.first, part.extents))
     found = await asyncio.gather(*(byte_getter.get(prototype, RangeByteRequest(offset, offset + count)) for offset, count in wanted))
     for (offset, _), piece in zip(wanted, found):
