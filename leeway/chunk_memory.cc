@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <optional>
-#include <unordered_map>
 
 #include "leeway/core/environment.h"
 #include "leeway/core/hash.h"
@@ -229,6 +229,9 @@ void ChunkMemory::keep(Known known) {
   if (!known_.empty() && known_.back().kind == known.kind && known_.back().hash == known.hash)
     return;
   bytes_ += known.stream.size();
+  Kind& kind = kinds_[known.kind];
+  ++kind.streams;
+  kind.reach = std::max(kind.reach, known.marks.reach);
   known_.push_back(std::move(known));
   for (; bytes_ > kMostBytes && forgotten_ + 1 < known_.size(); ++forgotten_) {
     bytes_ -= known_[forgotten_].stream.size();
@@ -236,6 +239,8 @@ void ChunkMemory::keep(Known known) {
   }
   if (known_.size() <= kMostKnown) return;
   bytes_ -= known_.front().stream.size();
+  const auto oldest = kinds_.find(known_.front().kind);
+  if (--oldest->second.streams == 0) kinds_.erase(oldest);
   known_.pop_front();
   ++first_;
   if (forgotten_ > 0) --forgotten_;
@@ -257,24 +262,28 @@ void ChunkMemory::index_marks() {
 std::vector<const ChunkMemory::Known*> ChunkMemory::candidates(
     u64 kind, u64 size, const std::function<u64(u64)>& bits_at) {
   index_marks();
-  u64 reach = 0;
-  for (const Known& known : known_)
-    if (known.kind == kind) reach = std::max(reach, known.marks.reach);
+  const u64 reach = kinds_.at(kind).reach;
   std::vector<u64> numbers;
   for (u64 at = 0; at < size; ++at) {
     if (rank_of(at) > reach) continue;
     numbers.push_back(number_of(kind, at, bits_at(at)));
     index_.prefetch(numbers.back());
   }
-  std::vector<bool> is_one(known_.size());
+  std::vector<size_t> ones;  // may have some twice, and some of another kind
   bool all = false;
   for (size_t i = 0; i < numbers.size() && !all; ++i)
     all = !index_.for_each(numbers[i], [&](u32 owner) {
-      if (base_ + owner >= first_) is_one[base_ + owner - first_] = true;
+      if (base_ + owner >= first_) ones.push_back(size_t(base_ + owner - first_));
     });
+  if (all) {
+    ones.resize(known_.size());
+    std::iota(ones.begin(), ones.end(), size_t(0));
+  }
+  std::ranges::sort(ones);
+  ones.erase(std::ranges::unique(ones).begin(), ones.end());
   std::vector<const Known*> result;
-  for (size_t i = 0; i < known_.size(); ++i)
-    if (known_[i].kind == kind && (all || is_one[i])) result.push_back(&known_[i]);
+  for (const size_t one : ones)
+    if (known_[one].kind == kind) result.push_back(&known_[one]);
   return result;
 }
 
@@ -282,7 +291,7 @@ std::vector<const ChunkMemory::Known*> ChunkMemory::candidates(
 // the array may hold parts of both.
 ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
   const std::lock_guard lock(mutex_);
-  if (std::ranges::find(known_, kind, &Known::kind) == known_.end()) return {};
+  if (!kinds_.contains(kind)) return {};
   const Contiguous values(array);
   return visit_dtype(array.dtype, [&]<class T>(std::type_identity<T>) -> Trail {
     const auto bits_at = [&](u64 at) { return u64(bits_of(values.at<T>(at))); };

@@ -11,6 +11,7 @@
 #include <functional>
 #include <mutex>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "leeway/core/bytes.h"
@@ -50,6 +51,10 @@ class LEEWAY_EXPORT ChunkMemory {
     Bytes stream;  // empty: forgotten
     Marks marks;
   };
+  struct Kind {
+    size_t streams = 0;
+    u64 reach = 0;  // the largest that one of the kind had
+  };
   struct Trail {
     Bytes stream;  // empty: forgotten, or one of several
     bool is_known = false;
@@ -59,12 +64,13 @@ class LEEWAY_EXPORT ChunkMemory {
   static Marks marks_of(const View& array, const Mask& mask);
   void keep(Known known);
   void index_marks();
-  // Those of the kind that share a mark with an array of so many values; the oldest first.
+  // Those of the kind that share a mark with an array of `size` values; the oldest first.
   std::vector<const Known*> candidates(u64 kind, u64 size, const std::function<u64(u64)>& bits_at);
   Trail find(const View& array, u64 kind);
 
   std::mutex mutex_;
   std::deque<Known> known_;  // the oldest first
+  std::unordered_map<u64, Kind> kinds_;
   u64 first_ = 0;            // number of the oldest
   // Marks of streams, by number from `base_` to `indexed_`: made when an array is compressed, since
   // whoever only reads never needs it.

@@ -16,6 +16,7 @@ class TagIndex {
   // For about so many numbers; what was there is gone.
   void reset(size_t numbers) {
     slots_.assign(std::bit_ceil(std::max<size_t>(64, 2 * numbers)), {});
+    occurs_.assign(slots_.size() / 16, 0);
     count_ = 0;
   }
   // Whether so many more may be added; if not, it is to be made anew.
@@ -28,16 +29,17 @@ class TagIndex {
     for (; slots_[at].tag != 0; at = (at + 1) & mask)
       if (slots_[at].tag == tag_of(number) && ++owners > kMost) return;
     slots_[at] = {tag_of(number), owners == kMost ? kAnybody : owner};
+    occurs_[word_of(number)] |= bit_of(number);
     ++count_;
   }
-  // The index is far larger than a cache: fetches the place of a number that will be looked up.
+  // To be called some time before a number is looked up, since the index is larger than a cache.
   void prefetch(u64 number) const {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[size_t(number) & (slots_.size() - 1)]);
+    if (!occurs_.empty()) __builtin_prefetch(&occurs_[word_of(number)]);
   }
   // Calls f(owner) for each; false if there are too many to tell.
   template <class F>
   bool for_each(u64 number, F&& f) const {
-    if (slots_.empty()) return true;
+    if (slots_.empty() || !(occurs_[word_of(number)] & bit_of(number))) return true;
     const size_t mask = slots_.size() - 1;
     for (size_t at = size_t(number) & mask; slots_[at].tag != 0; at = (at + 1) & mask) {
       if (slots_[at].tag != tag_of(number)) continue;
@@ -55,7 +57,12 @@ class TagIndex {
   };
   static u32 tag_of(u64 number) { return u32(number >> 32) | 1; }
 
+  // Four bits for a slot: most numbers that are looked up are not there, and slots are far apart.
+  size_t word_of(u64 number) const { return size_t(number >> 8) & (occurs_.size() - 1); }
+  static u64 bit_of(u64 number) { return u64(1) << (number & 63); }
+
   std::vector<Slot> slots_;
+  std::vector<u64> occurs_;  // a bit is set if one of the numbers that share it is there
   size_t count_ = 0;
 };
 
