@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FPGA model: the cycle schedules of waveSZ, GhostSZ and CEAZ (docs/RECIPES.md).
+// FPGA model: the cycle schedules of waveSZ, GhostSZ and CEAZ (docs/notes/models.md).
 #pragma once
 
 #include <span>
