@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checksum: what HDF5's filter fletcher32 puts after a chunk. For whoever writes chunks past HDF5.
+// Checksum: what HDF5's filter fletcher32 puts after a chunk, for code that writes chunks directly.
 #pragma once
 
 #include "leeway/core/bytes.h"

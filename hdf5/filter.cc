@@ -18,7 +18,7 @@ namespace leeway::hdf5 {
 namespace {
 
 // A process may hold several HDF5 libraries (those of h5py and netCDF4 are private copies), and all
-// of them share this filter. Whose functions to call is told by the address the call came from.
+// of them share this filter. The address that a call comes from tells whose functions to call back.
 class Hosts {
  public:
   static Hosts& instance() {
@@ -59,7 +59,7 @@ class Hosts {
   }
   std::mutex mutex_;
   std::vector<Entry> entries_;
-  // The last ones: asking the system costs more than a small chunk.
+  // The last answers are kept: asking the system costs more than coding a small chunk.
   std::array<Caller, 16> callers_{};
   size_t next_caller_ = 0;
 };

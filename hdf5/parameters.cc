@@ -62,7 +62,7 @@ struct Asked {
   }
 };
 
-// Adds what a text says: keys and values, apart by spaces.
+// Adds what a text says: keys and values, separated by spaces.
 struct TextReader {
   Parameters& parameters;
   Asked& asked;

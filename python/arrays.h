@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays: those of Python as the library takes them, where they lie, and what comes with them.
+// Arrays of Python as the library takes them, without a copy, with their type and fill values.
 #pragma once
 
 #include <nanobind/nanobind.h>

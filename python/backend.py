@@ -30,7 +30,7 @@ def _needed(settings):
 def _missing(settings):
     missing = {name: package for name, package in PROGRAMS.items() if not shutil.which(name)}
     if "pkg-config" in missing:
-        return missing  # nobody can be asked for the others
+        return missing  # without pkg-config the libraries cannot be looked for
     return missing | {name: package for name, package in _needed(settings).items()
                       if not _exists(name) and not _exists(f"{name}-serial")}
 

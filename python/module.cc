@@ -30,7 +30,7 @@ CompressOptions fill_options(const std::vector<double>& fills, const std::vector
   return options;
 }
 
-// For a chunk of a larger array: the range and the number of all values, 0 if nobody has said.
+// For a chunk of a larger array: the range and the number of all its values, 0 if not given.
 using Whole = std::pair<double, double>;
 
 nb::bytes compress_array(const InArray& array, const std::string& as, const Limits& limits,
@@ -130,7 +130,7 @@ class CallbackSource final : public ByteSource {
   nb::callable read_;
 };
 
-// A stream in memory or in a file, or behind a function, open for reading.
+// A stream in memory, in a file, or read through a function; open for reading.
 class Stream {
  public:
   Stream(u64 size, nb::callable read)
@@ -214,7 +214,7 @@ class Stream {
   }
 
  private:
-  // The highest one that makes a difference is far below.
+  // Levels above the coarsest one of any array are all the same.
   static unsigned checked_level(i64 level) {
     if (level < 0) fail_argument("a level is 0 or more, not " + std::to_string(level));
     return unsigned(std::min<i64>(level, 64));

@@ -68,3 +68,16 @@ def test_readme_programs_compile(tmp_path):
     source = tmp_path / "readme.cc"
     source.write_text(f"#include <vector>\n{include}\nvoid f(const std::vector<float>& field) {{\n{body}}}\n")
     subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-I", ROOT, source], check=True)
+
+
+def test_the_python_lines_of_the_readme_run(tmp_path):
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.nc").exists()
+
+
+def test_the_cmake_lines_of_the_readme_configure(tmp_path):
+    lines = re.findall(r"^    cmake -B build (-D\S+) && cmake --build build", (ROOT / "README.md").read_text(), re.M)
+    assert len(lines) == 2 and len(set(lines)) == 1
+    subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path / "build", lines[0]], check=True, capture_output=True)

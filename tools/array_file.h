@@ -55,7 +55,7 @@ struct ArrayFile {
 // Shape and type come from the file itself (.npy, .lwy), from the options, or from the name:
 // field_100x500x500.f32
 ArrayFile open_array(const std::string& path, const ArrayOptions& options);
-// The same with packed variables as what they stand for: f64, with NaN for fill values.
+// The same, with packed variables unpacked: f64, with NaN for fill values.
 ArrayFile open_unpacked(const std::string& path, const ArrayOptions& options);
 
 // What the name of a raw file says.

@@ -170,7 +170,7 @@ unsigned available_cores() {
   return 1;
 }
 
-// Standard error may be full or closed: then there is nobody to tell.
+// Standard error may be full or closed: then there is no way to report it.
 void complain(const std::string& message) {
   std::fputs(("leeway: " + printable(message) + "\n").c_str(), stderr);
 }

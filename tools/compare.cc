@@ -13,7 +13,7 @@ void add_compare(CLI::App& verb) {
     bool no_detect = false, json = false;
     ArrayOptions array;
 
-    // Those that are given, those that the file tells, and those that compress would find.
+    // Fill values: given by the user, declared in the file, and detected as compress would do.
     std::vector<u64> fills_of(const ArrayFile& file) const {
       CompressOptions options;
       options.fill_bits = file.fills;

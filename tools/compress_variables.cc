@@ -17,12 +17,12 @@ namespace {
 
 using h5::Variable;
 
-// Chunks of a file hold about so many values, if nothing else is said.
+// About how many values a chunk of a file holds, unless the user says otherwise.
 constexpr u64 kChunkValues = u64(1) << 20;
 // Chunks smaller than this cost too much; they are made anew.
 constexpr u64 kSmallestChunk = u64(1) << 14;
 
-// One variable with what is asked of it. Packed integers are bounded in the unit they stand for.
+// One variable and the bounds asked for. The bound of packed integers is in unpacked units.
 struct Task {
   Variable variable;
   Bound asked;              // in that unit
@@ -42,8 +42,8 @@ CompressOptions options_for(const Variable& variable, CompressOptions options, c
   return options;
 }
 
-// Those of the bounds file first. It may be one for many files, which need not have all variables,
-// and says nothing of those that are left out.
+// Takes the bounds of the bounds file first. One bounds file may serve many files, so a variable
+// that it names may be missing, and variables that it does not name are not mentioned.
 std::vector<OwnBound> own_bounds_of(const h5::File& file, const CompressVariables& asked,
                                     const Candidates& candidates,
                                     const std::vector<std::string>& left_out) {
@@ -144,7 +144,7 @@ struct Outcome {
   u64 special = 0;
   Bound asked;
   std::optional<h5::Losses> earlier;
-  double step = 0;  // between values that integers stand for; 0: they do not
+  double step = 0;  // between values that packed integers represent; 0: not packed
 };
 
 // A bound smaller than the step of packed values leaves no room for any error.
@@ -186,7 +186,7 @@ std::string bound_text(const Outcome& outcome) {
   return is_other ? to_string(outcome.asked) + ", at most " + absolute : absolute;
 }
 
-// Losses add up, and who asks for a bound may not know of earlier ones.
+// Losses add up, and a user who asks for a bound may not know of earlier losses.
 void tell_of_earlier_losses(const Outcome& outcome) {
   if (!outcome.earlier) return;
   const h5::Losses& earlier = *outcome.earlier;
@@ -406,7 +406,7 @@ void CompressVariables::run() const {
   left_out.insert(left_out.end(), commonly_excluded.begin(), commonly_excluded.end());
   Candidates candidates(file, left_out);
   std::vector<Task> tasks = tasks_of(file, *this, candidates, left_out);
-  // Who names the variables need not be told about others.
+  // A user who names the variables is not told about the others.
   if (!input.names.empty() || options.bound.limits().empty()) candidates.left_alone.clear();
   if (container) return report(to_container(file, tasks, *this), candidates, json, quiet);
   if (tasks.size() > 1 && !output.empty() && !std::filesystem::is_directory(output))

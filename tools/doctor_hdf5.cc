@@ -138,7 +138,7 @@ Json examine_hdf5() {
     libraries.push_back({{"path", library}, {"version", version}, {"filter", verdict}});
     any |= verdict == "ok";
   }
-  // Where there is no HDF5, nobody misses the plugin.
+  // Without any HDF5 library the plugin is not missed.
   result["found"] = any || libraries.empty();
   result["libraries"] = libraries;
   return result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FPGA model: the cycle schedules of waveSZ, GhostSZ and CEAZ (docs/RECIPES.md).
+// FPGA model: the cycle schedules of waveSZ, GhostSZ and CEAZ (docs/notes/models.md).
 #pragma once
 
 #include <span>
@@ -44,8 +44,8 @@ struct Schedule {
   double seconds(double clock) const { return double(cycles) / clock; }
 };
 
-// The points of a table behind its first row and column, column of the wavefront by column; a point
-// starts every cycle, but never before the points it needs have ended.
+// The points of a table after its first row and column, one column of the wavefront after the
+// other. A point starts every cycle, but never before the points it needs have ended.
 Schedule wave_schedule(u64 rows, u64 length, const WaveDesign& design);
 // Rows in turn, one point of each; a row waits for its own last point only.
 Schedule ghost_schedule(u64 rows, u64 length, const GhostDesign& design);

@@ -50,7 +50,7 @@ std::string text_of(hid_t object, const char* name);
 // The first number of an attribute; nothing if it is missing or no number.
 std::optional<double> number_of(hid_t object, const char* name);
 
-// Stored numbers that stand for others: scale * stored + offset.
+// Packed numbers, which represent scale * stored + offset.
 struct Packing {
   double scale = 1, offset = 0;
 };
@@ -63,7 +63,7 @@ class Variable {
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   hid_t id() const { return dataset_; }
-  // Floating-point numbers, or packed ones: integers that stand for them.
+  // Floating-point numbers, or integers that represent packed floating-point numbers.
   bool holds_floating() const;
   bool is_scale() const;           // a coordinate
   bool is_bare_dimension() const;  // of netCDF, without values
@@ -71,9 +71,9 @@ class Variable {
   void declare_fills(CompressOptions& options) const;
   // The fill value of the dataset, if it was given one, as bits.
   std::optional<u64> fill_bits() const;
-  // All of them as bits; `values` are some of this variable's.
+  // All fill values as bit patterns; `values` are some values of this variable.
   std::vector<u64> fill_patterns(const View& values) const;
-  // |scale_factor| of numbers that stand for others; 1 for all others.
+  // |scale_factor| of a packed variable; 1 for any other.
   double unit() const;
   // Whether integers are meant to be read as unsigned ones, contrary to their type.
   bool is_unsigned_in_disguise() const;
@@ -123,8 +123,8 @@ class File {
   explicit File(const std::string& path, const std::vector<std::string>& names = {});
   hid_t id() const { return file_; }
   bool has(const std::string& name) const;
-  Variable variable(const std::string& name) const;  // says which ones there are if there is none
-  std::string list() const;                          // their names, for messages
+  Variable variable(const std::string& name) const;  // throws with the names of all variables if there is none
+  std::string list() const;                          // names of all variables, for messages
   // The paths of all datasets of integers or floating-point numbers, with at least one axis.
   std::vector<std::string> arrays() const;
 
@@ -150,7 +150,7 @@ struct Stored {
 Stored inspect_stored(const Variable& variable);
 
 // Copies everything of a file; the variables of the plans are written anew. `done` is told after
-// each of them which plan it was, and may add attributes.
+// each variable which plan it was, and may add attributes.
 void copy_file(const File& from, const std::string& to,
                const std::vector<std::pair<std::string, Plan>>& plans,
                const std::function<void(size_t plan, const Variable& written)>& done);

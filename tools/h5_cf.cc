@@ -35,7 +35,7 @@ std::map<std::string, std::string> attributes_of(hid_t object) {
   return attributes;
 }
 
-// Why the attributes of a variable make it one that describes others; "" if they do not.
+// The reason why a variable, by its own attributes, describes others; "" if it does not.
 std::string own_reason(const std::map<std::string, std::string>& attributes) {
   for (const char* mark : {"axis", "flag_values", "flag_masks", "flag_meanings", "cf_role",
                            "_CoordinateAxisType", "formula_terms", "bounds", "climatology"})

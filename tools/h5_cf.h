@@ -10,7 +10,7 @@
 
 namespace leeway::cli::h5 {
 
-// The paths of these variables, and why each is one of them.
+// The paths of the variables that describe others, each with the reason.
 std::map<std::string, std::string> descriptions(const File& file);
 
 }  // namespace leeway::cli::h5

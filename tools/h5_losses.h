@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a variable says of the losses it has already had, and what it says after more of them.
+// The attributes that state the losses of a variable: read before compression, written after it.
 #pragma once
 
 #include <optional>

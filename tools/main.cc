@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   using namespace leeway::cli;
   prepare_process();
   int code = run_guarded(argc, argv);
-  // A report that nobody can read is a failure.
+  // A report that could not be written is a failure.
   if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && code == kFine) {
     complain(std::string("cannot write to standard output: ") + std::strerror(errno));
     code = kFailed;

@@ -83,7 +83,7 @@ void run() {
       for (size_t s = 0; s < sum.symbols.size(); ++s) sum.symbols[s] += part * found.symbols[s];
       for (size_t k = 0; k < Book::kClasses; ++k) sum.classes[k] += part * found.classes[k];
     }
-    // Both signs alike: nothing about a field to come says which is the more frequent.
+    // Both signs get the same frequency: which one is more frequent in another field is unknown.
     Book::Counts counts;
     for (size_t s = 1; s < counts.symbols.size(); ++s)
       counts.symbols[s] = u32((sum.symbols[s] + sum.symbols[counts.symbols.size() - s]) / 2);

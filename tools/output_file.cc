@@ -79,7 +79,7 @@ std::string OutputFile::create() {
   const std::string stem = target_ + ".tmp" + std::to_string(::getpid());
   temporary_ = stem;
   const auto open = [this] {
-    // Nobody else looks into what will replace a private file.
+    // A file that will replace a private one must be private from the start.
     return ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
                   replaced_ ? 0600 : 0666);
   };

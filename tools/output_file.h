@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // OutputFile: written under a temporary name and given its own when complete; removed if anything
-// fails. At every moment its name stands for the old file, for the new one, or for none.
+// fails. At every moment its name leads to the complete old file, the complete new one, or none.
 #pragma once
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a signal that ends the process must not leave behind, or leave unsaid.
+// What must still happen when a signal ends the process: remove unfinished files, print a message.
 #pragma once
 
 #include <cstddef>

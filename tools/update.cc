@@ -18,7 +18,7 @@ struct Update {
   void run() const {
     if (values_path.empty() != region_text.empty() || (values_path.empty() && !compact))
       fail_argument(
-          "VALUES and --region say what is to be written where; --compact may stand alone");
+          "VALUES and --region say what is to be written where; --compact may be given alone");
     if (!values_path.empty()) write_values();
     if (compact) drop_dead_bytes();
   }
@@ -62,7 +62,7 @@ struct Update {
 
   // Into a new file, which takes the place of the old one when it is complete.
   void drop_dead_bytes() const {
-    const FileStore store(stream_path);  // nobody else may write meanwhile
+    const FileStore store(stream_path);  // locks the stream against other writers
     const StreamReader stream(store);
     OutputFile out(stream_path, true);
     u64 bytes = 0;

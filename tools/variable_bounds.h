@@ -37,11 +37,11 @@ bool is_pattern(const std::string& name);
 // Whether one of the names and patterns means the variable.
 bool means(const std::vector<std::string>& patterns, const std::string& name);
 
-// The variables that patterns and bounds for all may mean, and those that nothing but their own
-// name means, with the reason.
+// The variables that a pattern or a bound for all variables applies to, and the variables that only
+// their own name selects, with the reason.
 struct Candidates {
   Candidates(const h5::File& file, const std::vector<std::string>& excluded);
-  bool has(const std::string& pattern) const;  // one that it means
+  bool has(const std::string& pattern) const;  // a variable that the pattern matches
   std::vector<std::string> names;
   std::vector<std::pair<std::string, std::string>> left_alone;
 };

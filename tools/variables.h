@@ -23,7 +23,7 @@ struct CompressVariables {
   std::string bounds_file;              // empty: none; the next two come from it
   std::vector<OwnBound> common;
   std::vector<std::string> commonly_excluded;  // they need not be in the file
-  std::vector<std::string> fills;              // as given, for all of them
+  std::vector<std::string> fills;              // as given, for all variables
   bool force = false, json = false, quiet = false;
   void run() const;
 };
@@ -46,7 +46,7 @@ void inspect_variables(const h5::Address& input, bool json);
 
 // The values of one variable.
 ArrayFile open_variable(const h5::Address& address);
-// The same with packed values as what they stand for: f64, with NaN for fill values.
+// The same, with packed values unpacked: f64, with NaN for fill values.
 ArrayFile open_unpacked_variable(const h5::Address& address);
 // A part of one variable; `choose` is told its shape and says which part.
 Array read_variable(const h5::Address& address, const std::function<Box(const Shape&)>& choose);

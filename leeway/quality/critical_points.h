@@ -18,7 +18,7 @@ namespace leeway {
 LEEWAY_EXPORT void check_vector_field(const View& field);
 
 // Bounds for every value, in row-major order and none above `most`, under which no simplex wins or
-// loses a critical point (docs/RECIPES.md, "cpsz").
+// loses a critical point (docs/notes/papers.md, "cpSZ").
 LEEWAY_EXPORT std::vector<float> critical_point_bounds(const View& field, double most,
                                                        const Execution& execution);
 

@@ -103,16 +103,16 @@ def compress(
 
     abs       no value is off by more than this
     rel       the same as a part of the value range (maximum - minimum of the finite values)
-    psnr      peak signal-to-noise ratio of at least so many decibels
+    psnr      peak signal-to-noise ratio of at least this many decibels
     l2        Euclidean norm of all errors of at most this
     lossless  no error at all
 
-    pointwise, which stands alone: no value is off by more than this part of itself; zeros stay zeros
+    pointwise, not together with others: no value is off by more than this part of itself; zeros stay zeros
 
     Or a size, as near as these bounds allow (a RuntimeWarning says if it could not be reached):
 
     ratio     the stream has 1/ratio of the array's bytes
-    rate      the stream has so many bits for each value
+    rate      the stream has this many bits for each value
 
     region_bounds  pairs of a region (np.s_[10:20, ..., 5]: slices, integers, an ellipsis) and a smaller absolute bound there; 0: no loss
     bounds         the same value by value: an array of the same shape, infinity where the other bounds are enough
@@ -128,7 +128,7 @@ def compress(
 
     NaN and infinities are always kept. Decoded arrays are in the byte order of the machine, rows last.
 
-    The masked values of a masked array count as fill values: its fill_value stands for them in the stream, is kept exactly
+    The masked values of a masked array count as fill values: its fill_value replaces them in the stream, is kept exactly
     and left out of the range. Decoded arrays are plain; np.ma.masked_equal(decoded, array.fill_value) masks them again.
     """
     values, as_type = as_array(array)
@@ -321,5 +321,5 @@ def advise(
 
 
 def recipes() -> dict[str, tuple[str, str]]:
-    """The named recipes: what they stand for, and what they are good for."""
+    """The named recipes: the stages of each, and what it is good for."""
     return _native.recipes()

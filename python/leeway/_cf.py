@@ -31,7 +31,7 @@ def _own_reason(attributes: dict[str, Any]) -> str | None:
 
 
 def _named(attributes: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Attributes, and the names that stand in them."""
+    """Attributes, and the names of variables in them."""
     for attribute, text in attributes.items():
         if not isinstance(text, str) or not (attribute in NAMING or attribute.endswith(NAMING_ENDS)):
             continue
@@ -42,7 +42,7 @@ def _named(attributes: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def descriptions(ds: Any) -> dict[str, str]:
-    """The variables of a dataset that describe others, and why each is one of them."""
+    """The variables of a dataset that describe others, each with the reason."""
     reasons = {name: "it is a coordinate" for name in ds.coords}
     said = {name: {**variable.encoding, **variable.attrs} for name, variable in ds.variables.items()}
     for name, attributes in said.items():

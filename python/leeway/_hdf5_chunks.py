@@ -86,7 +86,7 @@ def _parts_of_axis(indices: range, chunk: int) -> list[_Axis]:
     at = 0
     while at < count:
         offset = rising[at] // chunk * chunk
-        end = min(count, -(-(offset + chunk - rising[0]) // step))  # the first one that is beyond
+        end = min(count, -(-(offset + chunk - rising[0]) // step))  # the first index after this chunk
         place = slice(at, end) if indices.step > 0 else slice(count - 1 - at, count - 1 - end if end < count else None, -1)
         parts.append(_Axis(offset, rising[at] - offset, rising[end - 1] - offset, step, place))
         at = end
@@ -234,7 +234,7 @@ class _Writing(_Direct):
         return stream
 
     def regions_in(self, chunk: _Chunk) -> Iterator[tuple[list[int], list[int], float]]:
-        """Those that meet a chunk, counted from its first value."""
+        """The regions that meet a chunk, with offsets from its first value."""
         for region, bound in self.regions:
             ends = [min(low + extent - offset, size)
                     for low, extent, offset, size in zip(region.first, region.extents, chunk.offset, self.dataset.chunks)]

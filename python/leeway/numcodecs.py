@@ -21,7 +21,7 @@ _SWAPPED, _TURNED = b"swap", b"turn"
 
 
 def _is_raw(buf: Any) -> bool:
-    """Whether it is bytes of which nobody says what they mean: a bound means nothing for them either."""
+    """Whether these are bytes without a type: an error bound has no meaning for them."""
     if isinstance(buf, np.ndarray) or hasattr(buf, "__array_interface__"):
         return False
     try:

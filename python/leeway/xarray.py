@@ -38,7 +38,7 @@ KEPT_BY_NETCDF = ("fletcher32",)
 KEPT_BY_ZARR = ("chunks", "shards", "write_empty_chunks", "chunk_key_encoding")
 KEPT_BY_ZARR_3 = (*KEPT_BY_ZARR, "fill_value")
 
-#: One chunk of a variable holds at most so many values, if nothing else is said.
+#: How many values a chunk of a variable holds at most, unless the user says otherwise.
 CHUNK_VALUES = 1 << 20
 #: Chunks smaller than this cost too much; they are made anew.
 SMALLEST_CHUNK = 1 << 14
@@ -75,7 +75,7 @@ def _blocks(variable: Any) -> Iterator[np.ndarray]:
 
 
 def _extremes(variable: Any, fills: list[float]) -> np.ndarray:
-    """A few values that have the same range as all of them; found side by side where dask holds them."""
+    """A few values that have the same range as all values; dask finds them in parallel."""
     if not variable.chunks:
         return _arrays.extremes(np.asarray(variable.values), fills)
     import dask
@@ -98,7 +98,7 @@ def _leaves_nothing(variable: Any, fills: list[float], bound: float) -> bool:
 
 def _chunks_of(variable: Any) -> tuple[int, ...]:
     chunks = variable.encoding.get("chunksizes")
-    # Those of a file the variable was read from and is no longer the same as: a part of it, a mean.
+    # The chunks of the file the variable was read from count only if it still has the shape it had there.
     if chunks and variable.encoding.get("original_shape", variable.shape) == variable.shape and len(chunks) == variable.ndim:
         chunks = tuple(map(min, chunks, variable.shape))
         if np.prod(chunks, dtype=float) >= min(SMALLEST_CHUNK, variable.size):
@@ -116,7 +116,7 @@ def _zarr_chunks_of(variable: Any) -> dict[str, Any]:
 
 
 def _excluded(ds: Any, patterns: list[str], common: list[str]) -> dict[str, str]:
-    """Those of a bounds file, `common`, need not be there."""
+    """Variables that are left out, with the reason. `common`, the patterns of a bounds file, need not match any."""
     unknown = [name for name in patterns if name not in ds.variables and not _bounds_file.is_pattern(name)]
     if unknown:
         raise KeyError(f"the dataset has no variable {', '.join(map(repr, unknown))}")
@@ -156,7 +156,7 @@ class _Wishes:
         own = None if name in self.excluded else self.file.of(str(name), holds_data)
         limits = named or (own.limits if own else {})
         if not own and holds_data and variable.dtype.kind == "f":
-            # A pointwise bound stands alone: what is said of the variable itself counts then.
+            # A pointwise bound cannot be combined with others: then only what is said of the variable itself counts.
             alone = named and "pointwise" in (self.general | named)
             limits = named if alone else self.general | named
         if limits.get("lossless") or limits.get("abs") == 0:
