@@ -235,7 +235,7 @@ def test_only_the_interface_is_exported(prefix):
     words = {word for path in (prefix / "include").rglob("*.h*") for word in re.findall(r"\w+", path.read_text())}
     unknown = set()
     for name in names:
-        plain = re.sub(r"\(.*|@.*", "", name)
+        plain = re.sub(r"\(.*|@.*|\[abi:.*", "", name)
         while "<" in plain.replace("operator<", ""):
             plain, before = re.sub(r"<[^<>]*>", "", plain), plain
             if plain == before:
