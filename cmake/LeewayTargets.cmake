@@ -1,12 +1,14 @@
 # How targets are made: flags, modules and stages. A stage is one line: leeway_stage(predict lorenzo).
 
 function(leeway_flags target)
-  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_features(${target} PRIVATE cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden
                                              VISIBILITY_INLINES_HIDDEN ON)
   # Contraction would make decoded values depend on the host.
-  target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
-                                   PRIVATE -Wall -Wextra -Wpedantic -Werror)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> -Wall -Wextra -Wpedantic)
+  if(LEEWAY_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
   # Vectors of SVE have no size known to the compiler, so they cannot be members or stand in arrays; NEON does the work.
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
     target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
@@ -16,6 +18,18 @@ function(leeway_flags target)
   endif()
   if(CMAKE_BUILD_TYPE STREQUAL Release)
     target_compile_options(${target} PRIVATE -O3)
+  endif()
+endfunction()
+
+# A shared library shows what the linker script names, and nothing that it got from templates or other libraries.
+function(leeway_hide_all_but target script)
+  get_filename_component(name ${script} NAME_WLE)
+  configure_file(${script} ${PROJECT_BINARY_DIR}/${name} @ONLY)
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX "LINKER:--version-script=${PROJECT_BINARY_DIR}/${name}" LEEWAY_LINKER_TAKES_SCRIPTS)
+  if(LEEWAY_LINKER_TAKES_SCRIPTS)
+    target_link_options(${target} PRIVATE "LINKER:--version-script=${PROJECT_BINARY_DIR}/${name}")
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${PROJECT_BINARY_DIR}/${name})
   endif()
 endfunction()
 

@@ -12,6 +12,7 @@
 #include "leeway/leeway.hpp"
 #include "leeway/quality/choose.h"
 #include "leeway/quantize/linear.h"
+#include "leeway/recipe/recipe.h"
 
 namespace leeway {
 namespace {

@@ -15,14 +15,13 @@
 #include <vector>
 
 #include "leeway/core/bytes.h"
-#include "leeway/core/export.h"
 #include "leeway/core/tag_index.h"
 #include "leeway/engine/engine.h"
 #include "leeway/preprocess/mask.h"
 
 namespace leeway {
 
-class LEEWAY_EXPORT ChunkMemory {
+class ChunkMemory {
  public:
   // The one that all hosts of a process share.
   static ChunkMemory& of_process();
@@ -81,7 +80,7 @@ class LEEWAY_EXPORT ChunkMemory {
 };
 
 // The same where the host knows the stream that a part of the array's values was decoded from.
-LEEWAY_EXPORT CompressReport compress_again_into(const View& array, const CompressOptions& options,
-                                                 ByteView stream, std::span<u8> memory);
+CompressReport compress_again_into(const View& array, const CompressOptions& options,
+                                   ByteView stream, std::span<u8> memory);
 
 }  // namespace leeway

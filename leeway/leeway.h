@@ -66,7 +66,12 @@ typedef struct leeway_buffer leeway_buffer;
 
 LEEWAY_API const char* leeway_version(void); /* "0.1.0" */
 
+/* A few words: "ok", "invalid argument", "damaged stream", ... */
+LEEWAY_API const char* leeway_status_name(leeway_status status);
+
 LEEWAY_API leeway_context* leeway_create(void); /* NULL: out of memory */
+/* Another context with the same settings, for example for another thread; NULL: out of memory. */
+LEEWAY_API leeway_context* leeway_copy(const leeway_context* context);
 LEEWAY_API void leeway_destroy(leeway_context* context);
 /* What the last call that failed had to say; "" if none did. Valid until the next call. */
 LEEWAY_API const char* leeway_message(const leeway_context* context);
@@ -84,6 +89,11 @@ LEEWAY_API leeway_status leeway_add_region_bound(leeway_context* context, uint32
                                                  const uint64_t* first, const uint64_t* extents,
                                                  double bound);
 LEEWAY_API void leeway_clear_region_bounds(leeway_context* context);
+/* A smaller absolute bound for every value: an array of LEEWAY_F32 or LEEWAY_F64 with the shape of
+ * the arrays to come; infinity: as the other bounds say. Its data must stay where it is until the
+ * arrays are compressed. NULL: no such bounds. */
+LEEWAY_API leeway_status leeway_set_value_bounds(leeway_context* context,
+                                                 const leeway_array* bounds);
 /* The name of a preset or system, or a recipe; "balanced" is the default. */
 LEEWAY_API leeway_status leeway_set_recipe(leeway_context* context, const char* recipe);
 /* Declares a value that stands for "nothing here": kept exactly, left out of the range; at most
@@ -96,7 +106,16 @@ LEEWAY_API void leeway_detect_fills(leeway_context* context, int detect);      /
  * bytes: for what is embedded in a container or sent in a message. Off by default. */
 LEEWAY_API void leeway_set_brief(leeway_context* context, int brief);
 LEEWAY_API void leeway_set_threads(leeway_context* context, unsigned threads); /* 1 by default */
-LEEWAY_API void leeway_set_memory(leeway_context* context, uint64_t bytes);    /* 0: no limit */
+/* Working memory to stay below if possible, by fewer threads; 0, the default: no limit. One thread
+ * with one chunk is always allowed: a smaller chunk needs less. */
+LEEWAY_API void leeway_set_memory(leeway_context* context, uint64_t bytes);
+/* The extents of the chunks in which arrays are cut, compressed and read; `rank` numbers. Rank 0,
+ * the default: chosen from the array's shape. */
+LEEWAY_API leeway_status leeway_set_chunk(leeway_context* context, uint32_t rank,
+                                          const uint64_t* extents);
+/* Whether reading leaves out damaged chunks, whose values become NaN or 0, instead of failing. Off
+ * by default; leeway_damage() tells what was left out. */
+LEEWAY_API void leeway_set_salvage(leeway_context* context, int salvage);
 
 /* Runs work(data, 0) ... work(data, count - 1) on threads of the host, and returns when all are
  * done. */
@@ -116,12 +135,20 @@ LEEWAY_API const void* leeway_buffer_data(const leeway_buffer* buffer);
 LEEWAY_API size_t leeway_buffer_size(const leeway_buffer* buffer);
 LEEWAY_API void leeway_buffer_free(leeway_buffer* buffer);
 
-/* Into memory of the caller; *size becomes the size of the stream. */
+/* Into memory of the caller; *size becomes the size of the stream, or, with LEEWAY_TOO_SMALL, a
+ * capacity that is enough. */
 LEEWAY_API leeway_status leeway_compress_into(leeway_context* context, const leeway_array* array,
                                               void* stream, size_t capacity, size_t* size);
 /* A capacity that is always enough for leeway_compress_into(). */
 LEEWAY_API leeway_status leeway_max_compressed_size(leeway_context* context,
                                                     const leeway_array* array, size_t* size);
+
+/* The lowest and the highest value that is neither NaN, infinite nor a fill value: the range that
+ * "rel" refers to. An array without such values has an infinite lowest and a negative infinite
+ * highest one, so that the range of an array in parts has the minimum and the maximum of its parts
+ * (MPI_Allreduce). */
+LEEWAY_API leeway_status leeway_value_range(leeway_context* context, const leeway_array* array,
+                                            double* lowest, double* highest);
 
 /* ---- reading ---- */
 
@@ -151,6 +178,10 @@ LEEWAY_API leeway_status leeway_decompress(leeway_context* context, const void* 
 LEEWAY_API leeway_status leeway_decompress_region(leeway_context* context, const void* stream,
                                                   size_t size, const uint64_t* first,
                                                   const leeway_array* array);
+
+/* How many chunks and values of the last array that was read are damaged and were left out; see
+ * leeway_set_salvage(). Either may be NULL. */
+LEEWAY_API void leeway_damage(const leeway_context* context, uint64_t* chunks, uint64_t* values);
 
 /* A coarse picture of the array: in every chunk, every 2^level-th value along each axis, just as
  * the whole array has it. First its shape, with room for LEEWAY_MAX_RANK extents; then the values

@@ -13,6 +13,10 @@
 // thread.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "leeway/leeway.hpp needs C++20 (-std=c++20); older programs can use the C interface, leeway/leeway.h"
+#endif
+
 #include <memory>
 #include <span>
 #include <string>
@@ -24,7 +28,6 @@
 #include "leeway/core/export.h"
 #include "leeway/core/field.h"
 #include "leeway/engine/engine.h"
-#include "leeway/recipe/recipe.h"
 
 namespace leeway {
 

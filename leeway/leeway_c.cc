@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The C interface, on top of leeway.hpp. Nothing is thrown across it.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <string>
 
@@ -10,11 +12,19 @@
 #include "leeway/leeway.hpp"
 #include "leeway/quality/choose.h"
 
-struct leeway_context {
+// What a context is told.
+struct leeway_settings {
   leeway::CompressOptions options;
-  std::string message;
+  bool salvage = false;
   bool lacks_memory = false;  // for something that the options should hold
-  leeway::BufferPool pool;    // what small messages need again and again
+};
+
+struct leeway_context : leeway_settings {
+  explicit leeway_context(const leeway_settings& settings) : leeway_settings(settings) {}
+
+  std::string message;
+  leeway::DecompressReport damage;  // of the last array that was read
+  leeway::BufferPool pool;          // what small messages need again and again
 };
 
 struct leeway_buffer {
@@ -99,6 +109,22 @@ BasicView<Byte> view_of_array(const leeway_array* array) {
   return {data, DType(array->dtype), shape, strides};
 }
 
+// An array to be filled: no element may lie in another.
+MutableView view_to_fill(const leeway_array* array) {
+  const auto view = view_of_array<std::byte>(array);
+  require(view.data || view.shape.size() == 0, "the array has no data");
+  if (!array->strides || view.shape.size() == 0) return view;
+  for (size_t axis = 0; axis < view.shape.rank(); ++axis) {
+    if (view.shape[axis] < 2) continue;
+    const auto step = std::abs(array->strides[axis]);
+    require(step >= i64(size_of(view.dtype)), "the strides put elements into each other");
+    for (size_t other = 0; other < axis; ++other)
+      require(view.shape[other] < 2 || step != std::abs(array->strides[other]),
+              "the strides of two axes are the same");
+  }
+  return view;
+}
+
 ByteView stream_view(const void* stream, size_t size) {
   require(stream || size == 0, "no stream given");
   return {static_cast<const u8*>(stream), size};
@@ -108,15 +134,25 @@ void decompress_to(leeway_context* context, const void* stream, size_t size, con
                    const leeway_array* array) {
   const MemorySource source(stream_view(stream, size));
   const StreamReader reader(source);
-  const auto out = view_of_array<std::byte>(array);
-  require(out.data || out.shape.size() == 0, "the array has no data");
-  if (!first)
-    require(out.shape == reader.header().shape, "the array does not have the shape of the stream");
+  const auto out = view_to_fill(array);
+  if (!first && out.shape != reader.header().shape)
+    fail_argument("the array has the shape " + to_string(out.shape) + ", the stream " +
+                  to_string(reader.header().shape));
   Index index{};
   if (first) std::copy_n(first, array->rank, index.begin());
   DecompressOptions options;
   options.execution = context->options.execution;
-  decompress_into(reader, index, out, options);
+  options.salvage = context->salvage;
+  context->damage = {};
+  context->damage = decompress_into(reader, index, out, options);
+}
+
+leeway_context* make_context(const leeway_settings& settings) noexcept {
+  try {
+    return new leeway_context(settings);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 // Nobody must compress as if what there was no memory for had not been said.
@@ -137,12 +173,33 @@ using leeway::require;
 
 const char* leeway_version(void) { return leeway::version(); }
 
-leeway_context* leeway_create(void) {
-  try {
-    return new leeway_context();
-  } catch (const std::bad_alloc&) {
-    return nullptr;
+const char* leeway_status_name(leeway_status status) {
+  switch (status) {
+    case LEEWAY_OK:
+      return "ok";
+    case LEEWAY_INVALID_ARGUMENT:
+      return "invalid argument";
+    case LEEWAY_CORRUPT:
+      return "damaged stream";
+    case LEEWAY_UNSUPPORTED:
+      return "unsupported stream";
+    case LEEWAY_IO:
+      return "input or output failed";
+    case LEEWAY_CANCELED:
+      return "canceled";
+    case LEEWAY_OUT_OF_MEMORY:
+      return "out of memory";
+    case LEEWAY_INTERNAL:
+      return "internal error";
+    case LEEWAY_TOO_SMALL:
+      return "too little memory given";
   }
+  return "unknown status";
+}
+
+leeway_context* leeway_create(void) { return leeway::make_context({}); }
+leeway_context* leeway_copy(const leeway_context* context) {
+  return context ? leeway::make_context(*context) : nullptr;
 }
 void leeway_destroy(leeway_context* context) { delete context; }
 const char* leeway_message(const leeway_context* context) {
@@ -166,6 +223,7 @@ leeway_status leeway_add_region_bound(leeway_context* context, uint32_t rank, co
       require(first, "no first index of the region given");
       require(extents, "no extents of the region given");
     }
+    require(bound >= 0, "the bound of a region must be 0 or more");
     leeway::RegionBound region;
     std::copy_n(first, rank, region.box.first.begin());
     region.box.shape = leeway::Shape(std::span<const leeway::u64>(extents, rank));
@@ -175,6 +233,24 @@ leeway_status leeway_add_region_bound(leeway_context* context, uint32_t rank, co
 }
 void leeway_clear_region_bounds(leeway_context* context) {
   if (context) context->options.regions.clear();
+}
+leeway_status leeway_set_value_bounds(leeway_context* context, const leeway_array* bounds) {
+  return guarded(context, [&] {
+    const auto view = bounds ? leeway::view_of_array<const std::byte>(bounds) : leeway::View();
+    require(!bounds || view.data || view.shape.size() == 0, "the array of bounds has no data");
+    require(!bounds || view.dtype == leeway::DType::f32 || view.dtype == leeway::DType::f64,
+            "bounds of values are f32 or f64");
+    context->options.bounds = view;
+  });
+}
+leeway_status leeway_set_chunk(leeway_context* context, uint32_t rank, const uint64_t* extents) {
+  return guarded(context, [&] {
+    if (rank > leeway::kMaxRank) leeway::fail_argument("a chunk has too many axes");
+    require(rank == 0 || extents, "no extents of the chunk given");
+    const std::span<const leeway::u64> all(extents, rank);
+    require(std::ranges::count(all, 0u) == 0, "a chunk has at least one value along each axis");
+    context->options.chunk = leeway::Shape(all);
+  });
 }
 leeway_status leeway_set_recipe(leeway_context* context, const char* recipe) {
   return guarded(context, [&] {
@@ -200,6 +276,10 @@ void leeway_set_threads(leeway_context* context, unsigned threads) {
 }
 void leeway_set_memory(leeway_context* context, uint64_t bytes) {
   if (context) context->options.execution.memory = bytes;
+}
+
+void leeway_set_salvage(leeway_context* context, int salvage) {
+  if (context) context->salvage = salvage != 0;
 }
 
 void leeway_set_executor(leeway_context* context, leeway_executor executor, void* host) {
@@ -242,9 +322,25 @@ leeway_status leeway_compress_into(leeway_context* context, const leeway_array* 
   return guarded(context, [&] {
     require(size && (stream || capacity == 0), "nowhere to put the stream");
     *size = 0;
-    *size = size_t(compress_into(leeway::view_of_array<const std::byte>(array), context->options,
-                                 {static_cast<leeway::u8*>(stream), capacity})
-                       .output_bytes);
+    const auto view = leeway::view_of_array<const std::byte>(array);
+    try {
+      const std::span memory(static_cast<leeway::u8*>(stream), capacity);
+      *size = size_t(compress_into(view, context->options, memory).output_bytes);
+    } catch (const leeway::Error& error) {
+      if (error.code() == leeway::Errc::too_small)
+        *size = size_t(leeway::max_compressed_size(view.dtype, view.shape, context->options));
+      throw;
+    }
+  });
+}
+
+leeway_status leeway_value_range(leeway_context* context, const leeway_array* array, double* lowest,
+                                 double* highest) {
+  return guarded(context, [&] {
+    require(lowest && highest, "nowhere to put the range");
+    const auto range = value_range(leeway::view_of_array<const std::byte>(array), context->options);
+    *lowest = range ? range->min : std::numeric_limits<double>::infinity();
+    *highest = range ? range->max : -std::numeric_limits<double>::infinity();
   });
 }
 
@@ -282,6 +378,10 @@ leeway_status leeway_decompress(leeway_context* context, const void* stream, siz
                                 const leeway_array* array) {
   return guarded(context, [&] { leeway::decompress_to(context, stream, size, nullptr, array); });
 }
+void leeway_damage(const leeway_context* context, uint64_t* chunks, uint64_t* values) {
+  if (chunks) *chunks = context ? context->damage.damaged_chunks : 0;
+  if (values) *values = context ? context->damage.damaged_values : 0;
+}
 leeway_status leeway_update_file(leeway_context* context, const char* path, const uint64_t* first,
                                  const leeway_array* values) {
   return guarded(context, [&] {
@@ -306,10 +406,10 @@ leeway_status leeway_decompress_preview(leeway_context* context, const void* str
                                         unsigned level, const leeway_array* array) {
   return guarded(context, [&] {
     const leeway::MemorySource source(leeway::stream_view(stream, size));
-    const auto out = leeway::view_of_array<std::byte>(array);
-    require(out.data || out.shape.size() == 0, "the array has no data");
+    const auto out = leeway::view_to_fill(array);
     leeway::DecompressOptions options;
     options.execution = context->options.execution;
+    options.salvage = context->salvage;
     preview_into(leeway::StreamReader(source), level, out, options);
   });
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "leeway/core/bound.h"
-#include "leeway/core/export.h"
 #include "leeway/engine/engine.h"
 
 namespace leeway {
@@ -31,6 +30,6 @@ struct PartBound {
 };
 
 // Throws if range or number of values are needed and not known.
-LEEWAY_EXPORT PartBound part_bound(const WholeBound& whole);
+PartBound part_bound(const WholeBound& whole);
 
 }  // namespace leeway

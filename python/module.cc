@@ -7,6 +7,7 @@
 #include "leeway/quality/advise.h"
 #include "leeway/quality/choose.h"
 #include "leeway/quality/compare.h"
+#include "leeway/recipe/recipe.h"
 #include "leeway/whole_bound.h"
 #include "python/arrays.h"
 #include "python/filter_chunks.h"

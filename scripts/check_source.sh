@@ -20,7 +20,7 @@ forbid stream "leeway/($stages|recipe|engine|quality)/"
 root="leeway/[a-z0-9_]+\.hpp|leeway/(leeway|hdf5|compressor|chunk_memory|whole_bound)\.h"
 forbid recipe "leeway/(stream|engine|quality)/|$root" 'recipe/recipe\.h:.*engine/chunk_codec\.h'
 forbid engine "leeway/($stages|recipe|quality)/|$root" 'engine/chunk_codec\.h:|preprocess/mask\.h'
-forbid quality "leeway/($stages|recipe)/|leeway/(leeway|hdf5|compressor|chunk_memory|whole_bound)\.h\"" 'preprocess/mask\.h'
+forbid quality "leeway/($stages|recipe)/|leeway/(leeway|hdf5|compressor|chunk_memory|whole_bound)\.h\"" 'preprocess/mask\.h|quality/choose\.cc:.*recipe/recipe\.h'
 for stage in core preprocess predict quantize encode lossless stream; do forbid $stage "$root"; done
 
 # No header includes itself, directly or through others.

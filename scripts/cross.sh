@@ -87,7 +87,7 @@ step "build for $cpu"
 there=$build/$types
 # Little is optimized: the compiler would take longer than the tests would gain.
 run cmake -G Ninja -S . -B "$there" -DCMAKE_TOOLCHAIN_FILE="$build/toolchain.cmake" -DCMAKE_BUILD_TYPE=None \
-  -DCMAKE_CXX_FLAGS=-O1 -DLEEWAY_TYPES="$types" -DLEEWAY_SHARED=OFF -DLEEWAY_TOOLS=OFF -DLEEWAY_HDF5=OFF
+  -DCMAKE_CXX_FLAGS=-O1 -DLEEWAY_WERROR=ON -DLEEWAY_TYPES="$types" -DLEEWAY_SHARED=OFF -DLEEWAY_TOOLS=OFF -DLEEWAY_HDF5=OFF
 run cmake --build "$there" --target leeway_make_golden
 
 step "golden streams made on both processors"

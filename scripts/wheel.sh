@@ -30,7 +30,8 @@ fi
 [ $# = 0 ] || { echo "wheel.sh: there is no option $1; --release comes first" >&2; exit 2; }
 
 rm -rf build/wheel
-.venv/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w build/wheel .
+# With the options of scripts/build.sh, so that the compiler cache has the library already.
+.venv/bin/pip wheel --config-settings=cmake.define.LEEWAY_WERROR=ON --quiet --disable-pip-version-check --no-build-isolation --no-deps -w build/wheel .
 for environment in .venv .venv-zarr2; do
   "$environment/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall build/wheel/leeway-*.whl
 done

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <thread>
 
+#include <array>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 
@@ -11,7 +13,8 @@ namespace leeway::test {
 namespace {
 
 struct Context {
-  leeway_context* c = leeway_create();
+  leeway_context* c;
+  explicit Context(leeway_context* made = leeway_create()) : c(made) {}
   ~Context() { leeway_destroy(c); }
   operator leeway_context*() { return c; }
 };
@@ -228,6 +231,111 @@ TEST(CApi, ErrorsHaveACodeAndAMessage) {
   EXPECT_NE(std::string(leeway_message(c)).find("bound"), std::string::npos);
   const leeway_array wrong = {&x, 99, 1, shape, nullptr};
   EXPECT_EQ(leeway_compress(c, &wrong, &stream), LEEWAY_INVALID_ARGUMENT);
+}
+
+TEST(CApi, RefusesWhatMakesNoSenseAtOnce) {
+  Context c;
+  const u64 first[] = {0, 0}, extents[] = {1, 1}, none[] = {4, 0};
+  EXPECT_EQ(leeway_add_region_bound(c, 2, first, extents, -1), LEEWAY_INVALID_ARGUMENT);
+  EXPECT_EQ(leeway_add_region_bound(c, 2, first, extents, NAN), LEEWAY_INVALID_ARGUMENT);
+  EXPECT_EQ(leeway_set_chunk(c, 2, none), LEEWAY_INVALID_ARGUMENT);
+  EXPECT_EQ(leeway_set_chunk(c, 2, nullptr), LEEWAY_INVALID_ARGUMENT);
+  leeway_set_bound(c, "abs", 0.1);
+  auto values = make_field<float>({4, 6}, Texture::smooth);
+  const u64 shape[] = {4, 6}, turned[] = {6, 4};
+  const leeway_array array = {values.data(), LEEWAY_F32, 2, shape, nullptr};
+  leeway_buffer* stream = nullptr;
+  ASSERT_EQ(leeway_compress(c, &array, &stream), LEEWAY_OK);
+  const auto read = [&](const u64* into, const i64* strides) {
+    const leeway_array out = {values.data(), LEEWAY_F32, 2, into, strides};
+    return leeway_decompress(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &out);
+  };
+  EXPECT_EQ(read(turned, nullptr), LEEWAY_INVALID_ARGUMENT);
+  EXPECT_STREQ(leeway_message(c), "the array has the shape 6x4, the stream 4x6");
+  for (const auto& strides : {std::array<i64, 2>{0, 4}, {24, 2}, {24, -2}, {4, 4}, {4, -4}}) {
+    EXPECT_EQ(read(shape, strides.data()), LEEWAY_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(leeway_message(c)).find("strides"), std::string::npos);
+  }
+  EXPECT_EQ(read(shape, nullptr), LEEWAY_OK);
+  leeway_buffer_free(stream);
+  EXPECT_STREQ(leeway_status_name(LEEWAY_CORRUPT), "damaged stream");
+  EXPECT_STREQ(leeway_status_name(leeway_status(99)), "unknown status");
+}
+
+TEST(CApi, ChunksAndDamageInThem) {
+  Context c;
+  leeway_set_bound(c, "abs", 1e-3);
+  const u64 shape[] = {20, 30}, chunk[] = {10, 30};
+  ASSERT_EQ(leeway_set_chunk(c, 2, chunk), LEEWAY_OK);
+  auto values = make_field<float>({20, 30}, Texture::noise);
+  const leeway_array array = {values.data(), LEEWAY_F32, 2, shape, nullptr};
+  leeway_buffer* made = nullptr;
+  ASSERT_EQ(leeway_compress(c, &array, &made), LEEWAY_OK) << leeway_message(c);
+  const auto* data = static_cast<const u8*>(leeway_buffer_data(made));
+  Bytes stream(data, data + leeway_buffer_size(made));
+  leeway_buffer_free(made);
+  leeway_info info;
+  ASSERT_EQ(leeway_inspect(c, stream.data(), stream.size(), &info), LEEWAY_OK);
+  EXPECT_EQ(info.chunks, 2u);
+  EXPECT_EQ(info.chunk[0], 10u);
+
+  stream[stream.size() / 3] ^= 0x55;  // in the first chunk
+  std::vector<float> out(600);
+  const leeway_array target = {out.data(), LEEWAY_F32, 2, shape, nullptr};
+  EXPECT_EQ(leeway_decompress(c, stream.data(), stream.size(), &target), LEEWAY_CORRUPT);
+  leeway_set_salvage(c, 1);
+  ASSERT_EQ(leeway_decompress(c, stream.data(), stream.size(), &target), LEEWAY_OK);
+  u64 chunks = 0, lost = 0;
+  leeway_damage(c, &chunks, &lost);
+  EXPECT_EQ(chunks, 1u);
+  EXPECT_EQ(lost, 300u);
+  EXPECT_TRUE(std::isnan(out[0]));
+  EXPECT_NEAR(out[599], values[599], 1e-3);
+}
+
+TEST(CApi, BoundsOfValuesAndTheirRange) {
+  Context c;
+  leeway_set_bound(c, "abs", 1);
+  const u64 shape[] = {20, 30};
+  auto values = make_field<float>({20, 30}, Texture::smooth);
+  values[7] = NAN;
+  std::vector<float> bounds(600, INFINITY), out(600);
+  bounds[100] = 0;
+  const leeway_array array = {values.data(), LEEWAY_F32, 2, shape, nullptr};
+  const leeway_array limits = {bounds.data(), LEEWAY_F32, 2, shape, nullptr};
+  ASSERT_EQ(leeway_set_value_bounds(c, &limits), LEEWAY_OK);
+  Context copy(leeway_copy(c));  // has them, too
+  leeway_buffer* stream = nullptr;
+  ASSERT_EQ(leeway_compress(copy, &array, &stream), LEEWAY_OK) << leeway_message(copy);
+  const leeway_array target = {out.data(), LEEWAY_F32, 2, shape, nullptr};
+  ASSERT_EQ(leeway_decompress(c, leeway_buffer_data(stream), leeway_buffer_size(stream), &target),
+            LEEWAY_OK);
+  leeway_buffer_free(stream);
+  EXPECT_EQ(out[100], values[100]);
+  expect_within<float>(values, out, 1, {}, "C");
+
+  double lowest = 0, highest = 0;
+  ASSERT_EQ(leeway_value_range(c, &array, &lowest, &highest), LEEWAY_OK);
+  values[7] = values[8];
+  EXPECT_EQ(lowest, *std::ranges::min_element(values));
+  EXPECT_EQ(highest, *std::ranges::max_element(values));
+  std::ranges::fill(values, NAN);
+  ASSERT_EQ(leeway_value_range(c, &array, &lowest, &highest), LEEWAY_OK);
+  EXPECT_EQ(lowest, INFINITY);
+  EXPECT_EQ(highest, -INFINITY);
+}
+
+TEST(CApi, TooLittleMemoryIsToldHowMuchIsEnough) {
+  Context c;
+  leeway_set_bound(c, "abs", 1e-3);
+  const u64 shape[] = {600};
+  auto values = make_field<float>({600}, Texture::noise);
+  const leeway_array array = {values.data(), LEEWAY_F32, 1, shape, nullptr};
+  size_t size = 0;
+  u8 few[10];
+  ASSERT_EQ(leeway_compress_into(c, &array, few, sizeof few, &size), LEEWAY_TOO_SMALL);
+  Bytes enough(size);
+  EXPECT_EQ(leeway_compress_into(c, &array, enough.data(), enough.size(), &size), LEEWAY_OK);
 }
 
 TEST(CApi, ExecutorAndProgressOfTheHost) {

@@ -29,7 +29,7 @@ gtest_discover_tests(leeway_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 foreach(example hello own_stage own_pipeline figure2)
   add_executable(example_${example} examples/${example}.cc)
   target_compile_options(example_${example} PRIVATE $<$<CONFIG:Release>:-O1>)  # compiled faster than run
-  target_link_libraries(example_${example} PRIVATE leeway::leeway)
+  target_link_libraries(example_${example} PRIVATE leeway::compose)
   add_test(NAME example_${example} COMMAND example_${example})
 endforeach()
 add_executable(example_hello_c examples/hello.c)

@@ -21,6 +21,7 @@
 
 #include "leeway/chunk_memory.h"
 #include "leeway/leeway.hpp"
+#include "leeway/recipe/recipe.h"
 #include "leeway/stream/compact.h"
 
 namespace leeway {

@@ -6,6 +6,7 @@
 
 #include "leeway/quality/compare.h"
 #include "leeway/quality/choose.h"
+#include "leeway/recipe/recipe.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
 

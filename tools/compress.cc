@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "leeway/quality/choose.h"
+#include "leeway/recipe/recipe.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/output_file.h"

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "leeway/quality/compare.h"
+#include "leeway/recipe/recipe.h"
 #include "tools/doctor.h"
 
 namespace leeway::cli {

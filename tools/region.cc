@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/core/params.h"
 #include "tools/region.h"
 
 namespace leeway::cli {

@@ -28,7 +28,7 @@ add_executable(leeway_cli tools/main.cc tools/cli.cc tools/array_file.cc tools/o
                tools/container.cc tools/model.cc tools/fpga_model.cc ${hdf5_sources})
 leeway_flags(leeway_cli)
 # Several files at once: the headers of command line and JSON take longer to compile than all the rest.
-set_target_properties(leeway_cli PROPERTIES OUTPUT_NAME leeway RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}
+set_target_properties(leeway_cli PROPERTIES OUTPUT_NAME leeway RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
                                             UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 7)
 if(LEEWAY_TOOLS_HDF5)
   target_include_directories(leeway_cli SYSTEM PRIVATE ${LEEWAY_TOMLPLUSPLUS})
@@ -46,5 +46,5 @@ set_source_files_properties(tools/sample_fields.cc tools/fpga_model.cc tools/out
 add_executable(leeway_make_codewords EXCLUDE_FROM_ALL tools/make_codewords.cc tools/sample_fields.cc
                leeway/encode/book.cc leeway/encode/prefix_code.cc)
 leeway_flags(leeway_make_codewords)
-set_target_properties(leeway_make_codewords PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+set_target_properties(leeway_make_codewords PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_libraries(leeway_make_codewords PRIVATE leeway fmt::fmt)

@@ -4,6 +4,7 @@
 #include "leeway/engine/region.h"
 #include "leeway/quality/compare.h"
 #include "leeway/quality/critical_points.h"
+#include "leeway/recipe/recipe.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/variables.h"

@@ -2,14 +2,13 @@
 // Copies of what nobody will read soon.
 #pragma once
 
-#include "leeway/core/export.h"
 #include "leeway/core/types.h"
 
 namespace leeway {
 
 // memcpy() past the caches: memory is not read before it is written, and nothing is pushed out.
-LEEWAY_EXPORT void copy_past_caches(void* to, const void* from, size_t bytes) noexcept;
+void copy_past_caches(void* to, const void* from, size_t bytes) noexcept;
 // To be called when all of it is done, before anybody else reads.
-LEEWAY_EXPORT void finish_copies() noexcept;
+void finish_copies() noexcept;
 
 }  // namespace leeway

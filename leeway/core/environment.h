@@ -7,7 +7,6 @@
 // DefaultFloatingPoint; functions that only call such ones need none.
 #pragma once
 
-#include "leeway/core/export.h"
 #include "leeway/core/types.h"
 
 #if !defined(__SSE2__) && !defined(__aarch64__)
@@ -29,7 +28,7 @@ struct FloatingPointState {
 
 // While it lives, this thread rounds to nearest, keeps denormals and traps nothing. Then it has
 // again just what it had before.
-class LEEWAY_EXPORT DefaultFloatingPoint {
+class DefaultFloatingPoint {
  public:
   DefaultFloatingPoint() noexcept;
   ~DefaultFloatingPoint();

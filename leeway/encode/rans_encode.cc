@@ -16,7 +16,7 @@ namespace leeway::rans {
 
 // For every set of lanes: what moves its lanes to the end, in their order.
 template <size_t lanes>
-inline constexpr auto kLast = [] {
+static constexpr auto kLast = [] {
   std::array<std::array<u32, lanes>, size_t(1) << lanes> order{};
   for (size_t set = 0; set < order.size(); ++set)
     for (size_t lane = lanes, place = lanes; lane-- > 0;)

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "leeway/core/export.h"
 #include "leeway/engine/engine.h"
 
 namespace leeway {
@@ -20,17 +19,16 @@ struct Advice {
 // One entry per recipe, in their order; `recipes` may be empty: then all presets are tried. The
 // part is cut from the middle and has at most `sample` values; the bound is that of the whole
 // array.
-LEEWAY_EXPORT std::vector<Advice> advise(const View& array, const CompressOptions& options,
-                                         std::vector<std::string> recipes = {},
-                                         u64 sample = u64(1) << 22);
+std::vector<Advice> advise(const View& array, const CompressOptions& options,
+                           std::vector<std::string> recipes = {}, u64 sample = u64(1) << 22);
 
 // A box in the middle of the array, of at most so many values.
-LEEWAY_EXPORT View middle_part(const View& array, u64 most);
+View middle_part(const View& array, u64 most);
 
 // The limits of the options; those that refer to the range of the values as absolute ones.
-LEEWAY_EXPORT Bound absolute_limits(const View& array, const CompressOptions& options);
+Bound absolute_limits(const View& array, const CompressOptions& options);
 
 // The names of the presets, fastest first.
-LEEWAY_EXPORT std::vector<std::string> presets();
+std::vector<std::string> presets();
 
 }  // namespace leeway

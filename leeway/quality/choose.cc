@@ -8,6 +8,7 @@
 #include "leeway/leeway.hpp"
 #include "leeway/quality/advise.h"
 #include "leeway/quality/critical_points.h"
+#include "leeway/recipe/recipe.h"
 
 namespace leeway {
 namespace {

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "leeway/core/export.h"
 #include "leeway/engine/engine.h"
 
 namespace leeway {
@@ -21,14 +20,14 @@ struct NamedChoice {
   std::string_view name, about;
   Choice (*choose)(const View&, const CompressOptions&);
 };
-LEEWAY_EXPORT std::span<const NamedChoice> named_choices();
-LEEWAY_EXPORT bool is_choice(std::string_view name);
+std::span<const NamedChoice> named_choices();
+bool is_choice(std::string_view name);
 
 // What the name in the options stands for, for this array. Depends on values and bound only, not on
 // time, so that the same array always gets the same.
-LEEWAY_EXPORT Choice choose(const View& array, const CompressOptions& options);
+Choice choose(const View& array, const CompressOptions& options);
 
 // Throws Error if this is neither a recipe nor the name of one or of a choice.
-LEEWAY_EXPORT void check_recipe(std::string_view text);
+void check_recipe(std::string_view text);
 
 }  // namespace leeway

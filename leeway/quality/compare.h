@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "leeway/core/export.h"
 #include "leeway/core/field.h"
 
 namespace leeway {
@@ -31,11 +30,11 @@ struct Comparison {
 
 // The arrays must have the same type and shape. `fills` are bit patterns to be treated as special.
 // SSIM takes longer than all the rest; without it the field stays 0.
-LEEWAY_EXPORT Comparison compare(const View& original, const View& other,
-                                 const std::vector<u64>& fills = {}, bool with_ssim = true);
+Comparison compare(const View& original, const View& other, const std::vector<u64>& fills = {},
+                   bool with_ssim = true);
 
 // How many values are farther from the original than `bounds` (f32 or f64) allows for each.
-LEEWAY_EXPORT u64 count_beyond(const View& original, const View& other, const View& bounds,
-                               const std::vector<u64>& fills = {});
+u64 count_beyond(const View& original, const View& other, const View& bounds,
+                 const std::vector<u64>& fills = {});
 
 }  // namespace leeway

@@ -9,23 +9,22 @@
 
 #include <vector>
 
-#include "leeway/core/export.h"
 #include "leeway/engine/engine.h"
 
 namespace leeway {
 
 // Throws Error unless the array can be a vector field.
-LEEWAY_EXPORT void check_vector_field(const View& field);
+void check_vector_field(const View& field);
 
 // Bounds for every value, in row-major order and none above `most`, under which no simplex wins or
 // loses a critical point (docs/notes/papers.md, "cpSZ").
-LEEWAY_EXPORT std::vector<float> critical_point_bounds(const View& field, double most,
-                                                       const Execution& execution);
+std::vector<float> critical_point_bounds(const View& field, double most,
+                                         const Execution& execution);
 
 struct CriticalPoints {
   u64 before = 0, after = 0;
   u64 lost = 0, gained = 0;  // simplices
 };
-LEEWAY_EXPORT CriticalPoints compare_critical_points(const View& original, const View& other);
+CriticalPoints compare_critical_points(const View& original, const View& other);
 
 }  // namespace leeway

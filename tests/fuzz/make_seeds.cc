@@ -6,6 +6,7 @@
 #include <random>
 
 #include "leeway/leeway.hpp"
+#include "leeway/recipe/recipe.h"
 
 namespace leeway {
 namespace {

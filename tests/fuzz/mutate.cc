@@ -8,6 +8,7 @@
 #include <random>
 
 #include "leeway/lossless/zstd.h"
+#include "leeway/recipe/recipe.h"
 #include "tests/streams.h"
 
 extern "C" size_t LLVMFuzzerMutate(leeway::u8* data, size_t size, size_t most);

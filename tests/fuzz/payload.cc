@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "leeway/leeway.hpp"
+#include "leeway/recipe/recipe.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const leeway::u8* data, size_t size) {
   using namespace leeway;

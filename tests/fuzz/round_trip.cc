@@ -7,6 +7,7 @@
 
 #include "leeway/leeway.hpp"
 #include "leeway/preprocess/mask.h"
+#include "leeway/recipe/recipe.h"
 
 namespace leeway {
 namespace {

@@ -16,12 +16,11 @@ class Leeway(CMakePackage):
     variant("tools", default=True, description="Build the command line tool")
     variant("hdf5", default=True, description="Build the HDF5 filter and its plugin")
     variant("fortran", default=False, description="Build the Fortran module")
-    conflicts("+tools", when="~hdf5", msg="the command line tool reads HDF5 files")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("fortran", type="build", when="+fortran")
-    depends_on("cmake@3.25:", type="build")
+    depends_on("cmake@3.22:", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("zstd@1.4:")
     depends_on("libdeflate@1.0:")
@@ -29,11 +28,11 @@ class Leeway(CMakePackage):
     depends_on("xxhash@0.8:")
     depends_on("highway@1.0.3:")
     depends_on("hdf5@1.10: +hl", when="+hdf5")
-    depends_on("netcdf-c", when="+tools")
+    depends_on("netcdf-c", when="+tools +hdf5")
     depends_on("cli11@2:", when="+tools")
     depends_on("fmt@9:", when="+tools")
     depends_on("nlohmann-json@3:", when="+tools")
-    depends_on("tomlplusplus@3:", when="+tools")
+    depends_on("tomlplusplus@3:", when="+tools +hdf5")
 
     def cmake_args(self):
         return [
