@@ -14,7 +14,7 @@
 #pragma once
 
 #if __cplusplus < 202002L
-#error "leeway/leeway.hpp needs C++20 (-std=c++20); older programs can use the C interface, leeway/leeway.h"
+#error "leeway/leeway.hpp needs C++20 (-std=c++20); leeway/leeway.h, the C interface, does not"
 #endif
 
 #include <memory>

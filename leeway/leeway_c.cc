@@ -109,6 +109,12 @@ BasicView<Byte> view_of_array(const leeway_array* array) {
   return {data, DType(array->dtype), shape, strides};
 }
 
+View view_to_read(const leeway_array* array) {
+  const auto view = view_of_array<const std::byte>(array);
+  require(view.data || view.shape.size() == 0, "the array has no data");
+  return view;
+}
+
 // An array to be filled: no element may lie in another.
 MutableView view_to_fill(const leeway_array* array) {
   const auto view = view_of_array<std::byte>(array);
@@ -236,8 +242,7 @@ void leeway_clear_region_bounds(leeway_context* context) {
 }
 leeway_status leeway_set_value_bounds(leeway_context* context, const leeway_array* bounds) {
   return guarded(context, [&] {
-    const auto view = bounds ? leeway::view_of_array<const std::byte>(bounds) : leeway::View();
-    require(!bounds || view.data || view.shape.size() == 0, "the array of bounds has no data");
+    const auto view = bounds ? leeway::view_to_read(bounds) : leeway::View();
     require(!bounds || view.dtype == leeway::DType::f32 || view.dtype == leeway::DType::f64,
             "bounds of values are f32 or f64");
     context->options.bounds = view;
@@ -307,7 +312,7 @@ leeway_status leeway_compress(leeway_context* context, const leeway_array* array
   return guarded(context, [&] {
     require(stream, "nowhere to put the stream");
     auto buffer = std::make_unique<leeway_buffer>();
-    buffer->bytes = compress(leeway::view_of_array<const std::byte>(array), context->options);
+    buffer->bytes = compress(leeway::view_to_read(array), context->options);
     *stream = buffer.release();
   });
 }
@@ -322,7 +327,7 @@ leeway_status leeway_compress_into(leeway_context* context, const leeway_array* 
   return guarded(context, [&] {
     require(size && (stream || capacity == 0), "nowhere to put the stream");
     *size = 0;
-    const auto view = leeway::view_of_array<const std::byte>(array);
+    const auto view = leeway::view_to_read(array);
     try {
       const std::span memory(static_cast<leeway::u8*>(stream), capacity);
       *size = size_t(compress_into(view, context->options, memory).output_bytes);
@@ -338,7 +343,7 @@ leeway_status leeway_value_range(leeway_context* context, const leeway_array* ar
                                  double* highest) {
   return guarded(context, [&] {
     require(lowest && highest, "nowhere to put the range");
-    const auto range = value_range(leeway::view_of_array<const std::byte>(array), context->options);
+    const auto range = value_range(leeway::view_to_read(array), context->options);
     *lowest = range ? range->min : std::numeric_limits<double>::infinity();
     *highest = range ? range->max : -std::numeric_limits<double>::infinity();
   });
@@ -386,7 +391,7 @@ leeway_status leeway_update_file(leeway_context* context, const char* path, cons
                                  const leeway_array* values) {
   return guarded(context, [&] {
     require(path && first, "path or place is missing");
-    const auto view = leeway::view_of_array<const std::byte>(values);
+    const auto view = leeway::view_to_read(values);
     leeway::Index index{};
     std::copy_n(first, view.shape.rank(), index.begin());
     leeway::FileStore store(path);
