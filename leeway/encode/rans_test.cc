@@ -2,7 +2,6 @@
 #include "leeway/encode/rans.h"
 
 #include "leeway/core/bits.h"
-
 #include "leeway/encode/encoder_test.h"
 
 namespace leeway::test {
