@@ -3,7 +3,7 @@
 // that the values of a level lie together.
 #pragma once
 
-#include "leeway/predict/tiles.h"
+#include "leeway/predict/pyramid/tiles.h"
 
 namespace leeway {
 

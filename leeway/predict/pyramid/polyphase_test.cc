@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "leeway/predict/polyphase.h"
+#include "leeway/predict/pyramid/polyphase.h"
 
 #include <numeric>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "leeway/predict/resolutions.h"
+#include "leeway/predict/pyramid/resolutions.h"
 
 #include <numeric>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "leeway/predict/least_squares.h"
+#include "leeway/predict/pyramid/least_squares.h"
 
 #include <algorithm>
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "leeway/predict/least_squares.cc"
+#define HWY_TARGET_INCLUDE "leeway/predict/pyramid/least_squares.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 

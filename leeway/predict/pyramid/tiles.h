@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "leeway/predict/polyphase.h"
+#include "leeway/predict/pyramid/polyphase.h"
 
 namespace leeway {
 

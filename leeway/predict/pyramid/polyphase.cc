@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "leeway/predict/polyphase.h"
+#include "leeway/predict/pyramid/polyphase.h"
 
 #include <bit>
 #include <utility>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "leeway/predict/polyphase.cc"
+#define HWY_TARGET_INCLUDE "leeway/predict/pyramid/polyphase.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 

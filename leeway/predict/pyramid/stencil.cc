@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "leeway/predict/stencil.h"
+#include "leeway/predict/pyramid/stencil.h"
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "leeway/predict/polyphase.h"
+#include "leeway/predict/pyramid/polyphase.h"
 
 namespace leeway {
 

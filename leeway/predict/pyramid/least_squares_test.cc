@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "leeway/predict/least_squares.h"
+#include "leeway/predict/pyramid/least_squares.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "leeway/predict/tiles.h"
+#include "leeway/predict/pyramid/tiles.h"
 
 #include <bit>
 #include <utility>
