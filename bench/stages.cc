@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "leeway/core/hash.h"
+#include "leeway/base/hash.h"
 #include "leeway/encode/adaptive.h"
 #include "leeway/encode/huffman.h"
 #include "leeway/encode/pack.h"

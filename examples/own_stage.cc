@@ -2,7 +2,7 @@
 // A stage of your own, composed with the library's: an encoder that packs runs of equal codes.
 //
 // A stage is a plain struct with a name, a kind, one line about it, and parameters; what it must be
-// able to do stands in leeway/core/stage.h. Nothing in the library has to be touched or even know
+// able to do stands in leeway/stage/stage.h. Nothing in the library has to be touched or even know
 // about it.
 #include <cstdio>
 #include <vector>

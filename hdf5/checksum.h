@@ -2,7 +2,7 @@
 // Checksum: what HDF5's filter fletcher32 puts after a chunk, for code that writes chunks directly.
 #pragma once
 
-#include "leeway/core/bytes.h"
+#include "leeway/base/bytes.h"
 
 namespace leeway::hdf5 {
 

@@ -9,8 +9,8 @@
 #include <mutex>
 
 #include "hdf5/parameters.h"
+#include "leeway/base/byte_order.h"
 #include "leeway/chunk_memory.h"
-#include "leeway/core/byte_order.h"
 #include "leeway/hdf5.h"
 #include "leeway/leeway.hpp"
 

@@ -4,11 +4,11 @@
 #include <bit>
 #include <cmath>
 
-#include "leeway/core/environment.h"
-#include "leeway/core/params.h"
+#include "leeway/base/environment.h"
+#include "leeway/choose/choose.h"
 #include "leeway/leeway.hpp"
 #include "leeway/recipe/recipe.h"
-#include "leeway/quality/choose.h"
+#include "leeway/stage/params.h"
 
 namespace leeway::hdf5 {
 namespace {

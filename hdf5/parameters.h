@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "leeway/core/shape.h"
+#include "leeway/base/shape.h"
 #include "leeway/whole_bound.h"
 
 namespace leeway::hdf5 {

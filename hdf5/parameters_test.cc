@@ -5,7 +5,7 @@
 
 #include <bit>
 
-#include "leeway/core/error.h"
+#include "leeway/base/error.h"
 
 namespace leeway::hdf5 {
 namespace {

@@ -2,9 +2,9 @@
 // Array: decoded values with their type and shape.
 #pragma once
 
-#include "leeway/core/buffer.h"
-#include "leeway/core/error.h"
-#include "leeway/core/field.h"
+#include "leeway/base/buffer.h"
+#include "leeway/base/error.h"
+#include "leeway/base/field.h"
 
 namespace leeway {
 

@@ -6,11 +6,11 @@
 #include <numeric>
 #include <optional>
 
-#include "leeway/core/environment.h"
-#include "leeway/core/hash.h"
-#include "leeway/engine/chunk_codec.h"
+#include "leeway/base/environment.h"
+#include "leeway/base/hash.h"
+#include "leeway/choose/choose.h"
+#include "leeway/codec/make_codec.h"
 #include "leeway/leeway.hpp"
-#include "leeway/quality/choose.h"
 #include "leeway/quantize/linear.h"
 #include "leeway/recipe/recipe.h"
 

@@ -14,10 +14,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "leeway/core/bytes.h"
-#include "leeway/core/tag_index.h"
+#include "leeway/base/bytes.h"
+#include "leeway/base/tag_index.h"
+#include "leeway/codec/mask.h"
 #include "leeway/engine/engine.h"
-#include "leeway/preprocess/mask.h"
 
 namespace leeway {
 

@@ -7,7 +7,7 @@
 //
 // The stream carries the names of the stages. Only a Compressor that has a user's stage can decode
 // a stream made with it; if all stages are the library's, every reader can. Stages that do not fit
-// together (recipe/rules.h) do not compile; parameters out of their ranges throw Error.
+// together (join/rules.h) do not compile; parameters out of their ranges throw Error.
 //
 // A quantizer of one's own is not trusted: every chunk is decoded once more, and kept without loss
 // if a value is not within the bound.
@@ -32,11 +32,11 @@
 #include <utility>
 
 #include "leeway/array.h"
-#include "leeway/engine/chunk_codec.h"
+#include "leeway/codec/chunk_codec.h"
+#include "leeway/codec/compose.h"
 #include "leeway/engine/engine.h"
 #include "leeway/quantize/exact.h"
 #include "leeway/quantize/linear.h"
-#include "leeway/recipe/compose.h"
 #include "leeway/recipe/recipe.h"
 
 namespace leeway {
@@ -91,11 +91,11 @@ constexpr Rule broken_rule() {
     constexpr std::array<Kind, sizeof...(S)> kKinds{S::kKind...};
     note(broken_by(kKinds));
     if constexpr (broken_by(kKinds) == Rule::none) {
-      using Join = JoinOf<S...>;
-      note(broken_by<T, typename Join::P, typename Join::Q>(Join::order));
+      using Joined = JoinOf<S...>;
+      note(broken_by<T, typename Joined::P, typename Joined::Q>(Joined::order));
       const auto look_before = [&]<class Part>(std::type_identity<Part>) {
         if constexpr (Part::kKind == Kind::preprocessor)
-          note(broken_before<T, Part>(Join::order, Join::Q::kTraits));
+          note(broken_before<T, Part>(Joined::order, Joined::Q::kTraits));
       };
       (look_before(std::type_identity<S>()), ...);
     }
@@ -132,11 +132,11 @@ class Compressor {
   // Throws if a parameter is out of its range.
   explicit Compressor(S... stages) {
     if constexpr (kBroken == Rule::none) {  // else one sentence says it all
-      using Join = detail::JoinOf<S...>;
-      (detail::check_stage(stages, Join::order), ...);
+      using Joined = detail::JoinOf<S...>;
+      (detail::check_stage(stages, Joined::order), ...);
       recipe_ = recipe_text(stages...);
       if (recipe_.size() > kMostRecipeText) fail_argument("the recipe is too long: " + recipe_);
-      const bool is_trusted = library_stage(Join::Q::kName) != nullptr;
+      const bool is_trusted = library_stage(Joined::Q::kName) != nullptr;
       codec_ = std::make_shared<TypedChunkCodec<T>>(pipeline({std::move(stages)...}), is_trusted);
     }
   }
@@ -174,13 +174,13 @@ class Compressor {
   }
 
   static Pipeline<T> pipeline(const std::tuple<S...>& stages) {
-    using Join = detail::JoinOf<S...>;
-    const auto predictor = Join::predictor(stages);
+    using Joined = detail::JoinOf<S...>;
+    const auto predictor = Joined::predictor(stages);
     const auto make_walk = [&]<class I = Code<T>>() {
-      return std::make_unique<Feedback<I, typename Join::P, Linear>>(predictor, Linear());
+      return std::make_unique<PredictFirst<I, typename Joined::P, Linear>>(predictor, Linear());
     };
     auto result =
-        pipeline_of<T>(joined<T, Join::order>(predictor, Join::quantizer(stages), make_walk));
+        pipeline_of<T>(joined<T, Joined::order>(predictor, Joined::quantizer(stages), make_walk));
     std::apply([&](const auto&... stage) { (add_stage(result, stage), ...); }, stages);
     return result;
   }

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
+#include "leeway/choose/choose.h"
+#include "leeway/codec/make_codec.h"
 #include "leeway/compressor.h"
 #include "leeway/preprocess/log.h"
-#include "leeway/quality/choose.h"
 
 namespace leeway {
 namespace {

@@ -23,11 +23,11 @@
 #include <vector>
 
 #include "leeway/array.h"
-#include "leeway/core/bound.h"
-#include "leeway/core/bytes.h"
-#include "leeway/core/export.h"
-#include "leeway/core/field.h"
+#include "leeway/base/bytes.h"
+#include "leeway/base/export.h"
+#include "leeway/base/field.h"
 #include "leeway/engine/engine.h"
+#include "leeway/stage/bound.h"
 
 namespace leeway {
 

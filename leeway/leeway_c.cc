@@ -7,10 +7,10 @@
 #include <new>
 #include <string>
 
-#include "leeway/core/environment.h"
+#include "leeway/base/environment.h"
+#include "leeway/choose/choose.h"
 #include "leeway/leeway.h"
 #include "leeway/leeway.hpp"
-#include "leeway/quality/choose.h"
 
 // What a context is told.
 struct leeway_settings {

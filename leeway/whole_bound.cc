@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "leeway/core/environment.h"
-#include "leeway/core/error.h"
+#include "leeway/base/environment.h"
+#include "leeway/base/error.h"
 
 namespace leeway {
 namespace {

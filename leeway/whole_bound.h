@@ -3,8 +3,8 @@
 // What refers to all values is turned into limits that hold for the whole if every part keeps them.
 #pragma once
 
-#include "leeway/core/bound.h"
 #include "leeway/engine/engine.h"
+#include "leeway/stage/bound.h"
 
 namespace leeway {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The native half of the Python package. Arrays come in any layout and stay where they are; work is
 // done without the interpreter's lock.
+#include "leeway/choose/advise.h"
+#include "leeway/choose/choose.h"
 #include "leeway/chunk_memory.h"
 #include "leeway/engine/region.h"
 #include "leeway/leeway.hpp"
-#include "leeway/quality/advise.h"
-#include "leeway/quality/choose.h"
 #include "leeway/quality/compare.h"
 #include "leeway/recipe/recipe.h"
 #include "leeway/whole_bound.h"

@@ -5,23 +5,25 @@ cd "$(dirname "$0")/.."
 failed=0
 complain() { echo "check_source: $*"; failed=1; }
 
-# core <- stages (never each other) <- recipe, stream <- engine <- leeway.hpp <- tools
-forbid() {  # folder, pattern of includes that must not stand in it, pattern of lines that may nevertheless
-  grep -rnE "#include \"($2)" "leeway/$1" --include='*.h' --include='*.cc' | grep -v '_test' | grep -vE "${3:-^$}" && complain "leeway/$1 includes what it must not" || true
+# Every folder may include itself and those before it in this list; the folders of stages may not include each other.
+#   base <- stage <- preprocess, predict, quantize, encode, lossless <- join <- recipe <- codec <- engine <- choose
+#   base <- stage <- stream <- engine <- quality
+stages="preprocess predict quantize encode lossless"
+arrows() {  # folder, folders that it may include
+  local pattern="leeway/($(tr ' ' '|' <<<"$*"))/"
+  grep -rnE '#include "leeway/' "leeway/$1" --include='*.h' --include='*.cc' | grep -v '_test' | grep -vE "\"$pattern" | grep -vE "${except:-^$}" &&
+    complain "leeway/$1 includes what it must not" || true
 }
-stages="preprocess|predict|quantize|encode|lossless"
-forbid core "leeway/($stages|recipe|stream|engine|quality)/"
-for stage in preprocess predict quantize encode lossless; do
-  others=$(tr '|' '\n' <<<"$stages" | grep -v "^$stage$" | paste -sd'|')
-  forbid $stage "leeway/($others|recipe|stream|engine|quality)/"
-done
-forbid stream "leeway/($stages|recipe|engine|quality)/"
-# A recipe makes a codec, and the codec of a chunk is made of the joined stages: one file each way, until both have a room of their own.
-root="leeway/[a-z0-9_]+\.hpp|leeway/(leeway|hdf5|compressor|chunk_memory|whole_bound)\.h"
-forbid recipe "leeway/(stream|engine|quality)/|$root" 'recipe/recipe\.h:.*engine/chunk_codec\.h'
-forbid engine "leeway/($stages|recipe|quality)/|$root" 'engine/chunk_codec\.h:|preprocess/mask\.h'
-forbid quality "leeway/($stages|recipe)/|leeway/(leeway|hdf5|compressor|chunk_memory|whole_bound)\.h\"" 'preprocess/mask\.h|quality/choose\.cc:.*recipe/recipe\.h'
-for stage in core preprocess predict quantize encode lossless stream; do forbid $stage "$root"; done
+arrows base
+arrows stage base
+for stage in $stages; do arrows $stage base stage; done
+arrows join base stage $stages
+arrows recipe base stage $stages join
+arrows codec base stage $stages join recipe
+arrows stream base stage
+except='leeway/(array|whole_bound)\.h' arrows engine base stage codec stream
+arrows quality base stage codec engine
+except='leeway/(array\.h|leeway\.hpp)' arrows choose base stage recipe codec stream engine quality
 
 # No header includes itself, directly or through others.
 grep -rE '^#include "leeway/' leeway --include='*.h' --include='*.hpp' | sed -E 's/^([^:]*):#include "([^"]*)".*/\1 \2/' |

@@ -17,7 +17,7 @@
 #include <map>
 #include <sstream>
 
-#include "leeway/core/hash.h"
+#include "leeway/base/hash.h"
 #include "tests/streams.h"
 #include "tests/support.h"
 

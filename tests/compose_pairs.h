@@ -3,6 +3,7 @@
 // of the recipe with the same text, and what they refuse is refused as a recipe, too.
 #pragma once
 
+#include "leeway/codec/make_codec.h"
 #include "leeway/recipe/all_stages.h"
 #include "tests/support.h"
 

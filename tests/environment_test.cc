@@ -9,13 +9,13 @@
 #include <immintrin.h>
 #endif
 
+#include "leeway/base/environment.h"
+#include "leeway/choose/advise.h"
+#include "leeway/choose/choose.h"
+#include "leeway/choose/critical_points.h"
 #include "leeway/chunk_memory.h"
-#include "leeway/core/environment.h"
 #include "leeway/leeway.h"
-#include "leeway/quality/advise.h"
-#include "leeway/quality/choose.h"
 #include "leeway/quality/compare.h"
-#include "leeway/quality/critical_points.h"
 #include "tests/support.h"
 
 namespace leeway::test {

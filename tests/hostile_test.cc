@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "leeway/core/bits.h"
+#include "leeway/base/bits.h"
 #include "leeway/lossless/zstd.h"
 #include "tests/streams.h"
 #include "tests/support.h"

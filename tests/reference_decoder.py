@@ -347,7 +347,7 @@ def read_stream(bits, count, codes):
 
 
 def offline_books():
-    source = (Path(__file__).parent.parent / "leeway/encode/offline_books.cc").read_text()
+    source = (Path(__file__).parent.parent / "leeway/encode/parts/offline_books.cc").read_text()
     entries = re.findall(r'\{(-?\d+),\s*((?:"[0-9a-f]+"\s*)+)\}', source)
     return [(int(low), [int(digit, 16) for digit in re.sub(r'["\s]', "", text)]) for low, text in entries]
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "leeway/core/hash.h"
+#include "leeway/base/hash.h"
 #include "leeway/leeway.hpp"
 
 namespace leeway::test {

@@ -10,9 +10,9 @@
 #include <set>
 #include <vector>
 
+#include "leeway/codec/mask.h"
 #include "leeway/compressor.h"
 #include "leeway/leeway.hpp"
-#include "leeway/preprocess/mask.h"
 
 namespace leeway::test {
 

@@ -2,7 +2,7 @@
 // Every SIMD target gives the same bytes and values, equal to the scalar definitions.
 #include <hwy/targets.h>
 
-#include "leeway/core/hash.h"
+#include "leeway/base/hash.h"
 #include "tests/support.h"
 
 namespace leeway::test {

@@ -221,7 +221,7 @@ def test_only_public_headers_are_installed(prefix):
     headers = {str(path.relative_to(prefix / "include/leeway")) for path in (prefix / "include").rglob("*.h*")}
     assert {"leeway.h", "leeway.hpp", "compressor.h", "array.h", "hdf5.h", "leeway_decode.h", "recipe/recipe.h", "predict/lorenzo.h"} <= headers
     assert not [name for name in headers if name.endswith("_test.h") or name.endswith("-inl.h")]
-    assert not headers & {"chunk_memory.h", "whole_bound.h", "quality/choose.h", "engine/rate.h", "recipe/make_codec.h"}
+    assert not headers & {"chunk_memory.h", "whole_bound.h", "choose/choose.h", "engine/rate.h", "codec/make_codec.h"}
 
 
 def test_only_the_interface_is_exported(prefix):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb `advise`: which preset to take for a field, and why.
-#include "leeway/quality/advise.h"
+#include "leeway/choose/advise.h"
 
 #include <algorithm>
 

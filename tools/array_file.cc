@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "leeway/core/byte_order.h"
+#include "leeway/base/byte_order.h"
 #include "tools/npy.h"
 #include "tools/variables.h"
 

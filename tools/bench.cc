@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "leeway/choose/choose.h"
 #include "leeway/quality/compare.h"
-#include "leeway/quality/choose.h"
 #include "leeway/recipe/recipe.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"

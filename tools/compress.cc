@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "leeway/quality/choose.h"
+#include "leeway/choose/choose.h"
 #include "leeway/recipe/recipe.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"

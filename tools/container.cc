@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "leeway/core/error.h"
+#include "leeway/base/error.h"
 
 namespace leeway::cli::h5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes leeway/encode/offline_books.cc: code books for fields not seen yet (scripts/codewords.sh).
+// Makes leeway/encode/parts/offline_books.cc: code books for fields not seen yet (scripts/codewords.sh).
 //
 // As CEAZ does it: for each bit rate, every representative field gets the bound at which its codes
 // have that rate; the frequencies of their symbols are averaged over the fields, and the average
@@ -9,7 +9,7 @@
 #include <bit>
 #include <cmath>
 
-#include "leeway/encode/offline_books.h"
+#include "leeway/encode/parts/offline_books.h"
 #include "tools/sample_fields.h"
 
 namespace leeway::cli {
@@ -68,7 +68,7 @@ void run() {
   fmt::print(
       "// SPDX-License-Identifier: BSD-3-Clause\n"
       "// Made by scripts/codewords.sh; do not edit.\n"
-      "#include \"leeway/encode/offline_books.h\"\n\n"
+      "#include \"leeway/encode/parts/offline_books.h\"\n\n"
       "#include <string_view>\n\n"
       "namespace leeway {{\nnamespace {{\n\n"
       "struct Printed {{\n  i32 low;\n  std::string_view lengths;  // of the classes, of low, "

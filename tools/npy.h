@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "leeway/core/shape.h"
+#include "leeway/base/shape.h"
 
 namespace leeway::cli {
 

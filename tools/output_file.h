@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "leeway/core/bytes.h"
+#include "leeway/base/bytes.h"
 #include "tools/signals.h"
 
 namespace leeway::cli {

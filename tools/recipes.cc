@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verbs `recipes` and `stages`: what there is, from the library's own tables.
-#include "leeway/quality/choose.h"
+#include "leeway/choose/choose.h"
 #include "leeway/recipe/recipe.h"
 #include "tools/cli.h"
 

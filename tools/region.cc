@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "leeway/core/params.h"
+#include "leeway/stage/params.h"
 #include "tools/region.h"
 
 namespace leeway::cli {

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <thread>
 
-#include "leeway/core/parallel.h"
+#include "leeway/base/parallel.h"
 
 namespace leeway::cli {
 namespace {

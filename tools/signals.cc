@@ -12,7 +12,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "leeway/core/error.h"
+#include "leeway/base/error.h"
 #include "tools/cli.h"
 
 namespace leeway::cli {

@@ -44,7 +44,7 @@ set_source_files_properties(tools/sample_fields.cc tools/fpga_model.cc tools/out
 
 # Only run by scripts/codewords.sh.
 add_executable(leeway_make_codewords EXCLUDE_FROM_ALL tools/make_codewords.cc tools/sample_fields.cc
-               leeway/encode/book.cc leeway/encode/prefix_code.cc)
+               leeway/encode/parts/book.cc leeway/encode/parts/prefix_code.cc)
 leeway_flags(leeway_make_codewords)
 set_target_properties(leeway_make_codewords PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_libraries(leeway_make_codewords PRIVATE leeway fmt::fmt)

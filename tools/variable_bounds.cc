@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <map>
 
-#include "leeway/core/params.h"
-#include "leeway/quality/choose.h"
+#include "leeway/choose/choose.h"
+#include "leeway/stage/params.h"
 #include "tools/h5.h"
 #include "tools/h5_cf.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "leeway/core/bound.h"
+#include "leeway/stage/bound.h"
 
 namespace leeway::cli::h5 {
 class File;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 
+#include "leeway/choose/critical_points.h"
 #include "leeway/engine/region.h"
 #include "leeway/quality/compare.h"
-#include "leeway/quality/critical_points.h"
 #include "leeway/recipe/recipe.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "leeway/encode/book.h"
-#include "leeway/encode/offline_books.h"
-#include "leeway/encode/prefix_code.h"
-#include "leeway/encode/token.h"
+#include "leeway/encode/parts/book.h"
+#include "leeway/encode/parts/offline_books.h"
+#include "leeway/encode/parts/prefix_code.h"
+#include "leeway/encode/parts/token.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "leeway/encode/adaptive.cc"

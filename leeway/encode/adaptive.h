@@ -10,9 +10,9 @@
 // by size; those are kept apart.
 #pragma once
 
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
-#include "leeway/encode/prefix_code.h"
+#include "leeway/base/export.h"
+#include "leeway/encode/parts/prefix_code.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

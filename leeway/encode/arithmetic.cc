@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "leeway/encode/range_coder.h"
-#include "leeway/encode/token.h"
+#include "leeway/encode/parts/range_coder.h"
+#include "leeway/encode/parts/token.h"
 
 namespace leeway {
 namespace {

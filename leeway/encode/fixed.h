@@ -9,8 +9,8 @@
 
 #include <bit>
 
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/export.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

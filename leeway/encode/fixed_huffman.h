@@ -5,8 +5,8 @@
 
 #include <bit>
 
-#include "leeway/core/bits.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/bits.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "leeway/encode/prefix_code.h"
-#include "leeway/encode/token.h"
+#include "leeway/encode/parts/prefix_code.h"
+#include "leeway/encode/parts/token.h"
 
 namespace leeway {
 namespace {

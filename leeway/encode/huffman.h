@@ -6,8 +6,8 @@
 // busy. One table look-up of 12 bits gives up to two tokens.
 #pragma once
 
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/export.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

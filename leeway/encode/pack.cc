@@ -6,7 +6,7 @@
 #include <bit>
 #include <utility>
 
-#include "leeway/encode/token.h"
+#include "leeway/encode/parts/token.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "leeway/encode/pack.cc"

@@ -8,8 +8,8 @@
 // are cut and their high bits kept apart, as in PFOR [Zukowski et al., 2006].
 #pragma once
 
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/export.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

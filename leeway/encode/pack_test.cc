@@ -2,7 +2,7 @@
 #include "leeway/encode/pack.h"
 
 #include "leeway/encode/encoder_test.h"
-#include "leeway/encode/token.h"
+#include "leeway/encode/parts/token.h"
 
 namespace leeway::test {
 namespace {

@@ -6,8 +6,8 @@
 // say what it expects of a value, as a context of one byte; contexts that are alike share a table.
 #pragma once
 
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/export.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <optional>
 
-#include "leeway/encode/frequencies.h"
+#include "leeway/encode/parts/frequencies.h"
+#include "leeway/encode/parts/rans_states.h"
+#include "leeway/encode/parts/token.h"
 #include "leeway/encode/rans.h"
-#include "leeway/encode/rans_states.h"
-#include "leeway/encode/token.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "leeway/encode/rans_decode.cc"

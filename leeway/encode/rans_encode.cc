@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "leeway/core/parallel.h"
-#include "leeway/encode/frequencies.h"
+#include "leeway/base/parallel.h"
+#include "leeway/encode/parts/frequencies.h"
+#include "leeway/encode/parts/rans_states.h"
+#include "leeway/encode/parts/token.h"
 #include "leeway/encode/rans.h"
-#include "leeway/encode/rans_states.h"
-#include "leeway/encode/token.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "leeway/encode/rans_encode.cc"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/encode/rans.h"
 
-#include "leeway/core/bits.h"
+#include "leeway/base/bits.h"
 #include "leeway/encode/encoder_test.h"
 
 namespace leeway::test {

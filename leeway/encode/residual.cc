@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/encode/residual.h"
 
-#include "leeway/core/bits.h"
-#include "leeway/encode/range_coder.h"
+#include "leeway/base/bits.h"
+#include "leeway/encode/parts/range_coder.h"
 
 namespace leeway {
 namespace {

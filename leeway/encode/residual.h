@@ -3,8 +3,8 @@
 // has it [Lindstrom and Isenburg, 2006] (residual.md).
 #pragma once
 
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/export.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "leeway/core/buffer.h"
-#include "leeway/preprocess/mask.h"
+#include "leeway/base/buffer.h"
+#include "leeway/codec/mask.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "leeway/engine/analyze.cc"

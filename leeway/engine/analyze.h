@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "leeway/array.h"
-#include "leeway/core/bound.h"
-#include "leeway/core/field.h"
-#include "leeway/core/parallel.h"
+#include "leeway/base/field.h"
+#include "leeway/base/parallel.h"
+#include "leeway/stage/bound.h"
 
 namespace leeway {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "leeway/core/buffer.h"
-#include "leeway/core/hash.h"
+#include "leeway/base/buffer.h"
+#include "leeway/base/hash.h"
 #include "leeway/engine/layers.h"
 
 namespace leeway {

@@ -6,14 +6,14 @@
 #include <map>
 #include <mutex>
 
-#include "leeway/core/buffer.h"
-#include "leeway/core/environment.h"
-#include "leeway/core/hash.h"
-#include "leeway/core/lookback.h"
+#include "leeway/base/buffer.h"
+#include "leeway/base/environment.h"
+#include "leeway/base/hash.h"
+#include "leeway/codec/chunk_codec.h"
 #include "leeway/engine/analyze.h"
 #include "leeway/engine/border.h"
-#include "leeway/engine/chunk_codec.h"
 #include "leeway/engine/execution.h"
+#include "leeway/engine/lookback.h"
 #include "leeway/engine/rate.h"
 #include "leeway/engine/region_bounds.h"
 #include "leeway/engine/rewrite.h"

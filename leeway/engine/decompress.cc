@@ -3,11 +3,11 @@
 #include <atomic>
 #include <limits>
 
-#include "leeway/core/buffer.h"
-#include "leeway/core/copy.h"
-#include "leeway/core/environment.h"
-#include "leeway/core/hash.h"
-#include "leeway/engine/chunk_codec.h"
+#include "leeway/base/buffer.h"
+#include "leeway/base/copy.h"
+#include "leeway/base/environment.h"
+#include "leeway/base/hash.h"
+#include "leeway/codec/chunk_codec.h"
 #include "leeway/engine/execution.h"
 #include "leeway/engine/layers.h"
 #include "leeway/engine/region.h"

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "leeway/array.h"
-#include "leeway/core/bound.h"
-#include "leeway/core/export.h"
-#include "leeway/core/field.h"
-#include "leeway/core/parallel.h"
+#include "leeway/base/export.h"
+#include "leeway/base/field.h"
+#include "leeway/base/parallel.h"
+#include "leeway/stage/bound.h"
 #include "leeway/stream/stream_reader.h"
 
 namespace leeway {

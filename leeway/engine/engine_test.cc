@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/engine/engine.h"
 
-#include "leeway/engine/chunk_codec.h"
-#include "leeway/quality/advise.h"
+#include "leeway/choose/advise.h"
+#include "leeway/codec/make_codec.h"
 #include "leeway/recipe/recipe.h"
 #include "tests/support.h"
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "leeway/engine/chunk_codec.h"
+#include "leeway/codec/chunk_codec.h"
 #include "leeway/engine/engine.h"
 
 namespace leeway {

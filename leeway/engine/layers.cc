@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "leeway/core/buffer.h"
+#include "leeway/base/buffer.h"
 
 namespace leeway {
 

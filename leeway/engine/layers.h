@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "leeway/engine/chunk_codec.h"
+#include "leeway/codec/chunk_codec.h"
 
 namespace leeway {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "leeway/core/bound.h"
+#include "leeway/stage/bound.h"
 
 namespace leeway {
 namespace {

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "leeway/core/types.h"
+#include "leeway/base/types.h"
 
 namespace leeway {
 

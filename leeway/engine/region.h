@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "leeway/core/field.h"
+#include "leeway/base/field.h"
 #include "leeway/stream/format.h"
 
 namespace leeway {

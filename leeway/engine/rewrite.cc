@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "leeway/core/hash.h"
+#include "leeway/base/hash.h"
 #include "leeway/engine/execution.h"
 #include "leeway/engine/layers.h"
 

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "leeway/core/buffer.h"
-#include "leeway/engine/chunk_codec.h"
+#include "leeway/base/buffer.h"
+#include "leeway/codec/chunk_codec.h"
 #include "leeway/stream/stream_reader.h"
 
 namespace leeway {

@@ -4,11 +4,11 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "leeway/core/buffer.h"
-#include "leeway/core/environment.h"
+#include "leeway/base/buffer.h"
+#include "leeway/base/environment.h"
 #include "leeway/engine/execution.h"
-#include "leeway/engine/rewrite.h"
 #include "leeway/engine/region.h"
+#include "leeway/engine/rewrite.h"
 
 namespace leeway {
 namespace {

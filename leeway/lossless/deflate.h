@@ -2,8 +2,8 @@
 // Deflate: the compression of gzip, as SZ-1.4, GhostSZ and waveSZ end with it.
 #pragma once
 
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/export.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "leeway/core/buffer.h"
-#include "leeway/core/bytes.h"
+#include "leeway/base/buffer.h"
+#include "leeway/base/bytes.h"
 
 namespace leeway {
 

@@ -3,7 +3,7 @@
 // bytes, as Blosc and HDF5 have it.
 #pragma once
 
-#include "leeway/core/stage.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

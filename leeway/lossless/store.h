@@ -2,7 +2,7 @@
 // Store: bytes as they are. Stands where no lossless stage is named.
 #pragma once
 
-#include "leeway/core/stage.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "leeway/core/buffer.h"
+#include "leeway/base/buffer.h"
 #include "leeway/predict/lorenzo.h"
 
 namespace leeway {

@@ -8,8 +8,8 @@
 // end of the array follow.
 #pragma once
 
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/export.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -16,11 +16,11 @@
 #include <map>
 #include <vector>
 
-#include "leeway/core/bits.h"
-#include "leeway/core/choices.h"
-#include "leeway/core/number.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/bits.h"
+#include "leeway/predict/choices.h"
+#include "leeway/predict/number.h"
 #include "leeway/predict/polynomial.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -14,8 +14,8 @@
 #include <cmath>
 #include <vector>
 
-#include "leeway/core/number.h"
-#include "leeway/core/stage.h"
+#include "leeway/predict/number.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

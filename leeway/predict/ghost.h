@@ -10,8 +10,8 @@
 #include <array>
 #include <cmath>
 
-#include "leeway/core/choices.h"
-#include "leeway/core/stage.h"
+#include "leeway/predict/choices.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

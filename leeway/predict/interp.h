@@ -11,9 +11,9 @@
 #include <array>
 #include <bit>
 
-#include "leeway/core/number.h"
-#include "leeway/core/stage.h"
+#include "leeway/predict/number.h"
 #include "leeway/predict/trials.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

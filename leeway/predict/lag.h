@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-#include "leeway/core/stage.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "leeway/predict/lorenzo.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "leeway/core/lanes-inl.h"
+#include "leeway/base/lanes-inl.h"
 
 #ifndef LEEWAY_PREDICT_LORENZO_ROWS
 #define LEEWAY_PREDICT_LORENZO_ROWS

@@ -15,9 +15,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
-#include "leeway/core/wave.h"
+#include "leeway/base/export.h"
+#include "leeway/stage/stage.h"
+#include "leeway/stage/wave.h"
 
 namespace leeway {
 

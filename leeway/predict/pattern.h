@@ -11,9 +11,9 @@
 #include <cmath>
 #include <vector>
 
-#include "leeway/core/bits.h"
-#include "leeway/core/number.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/bits.h"
+#include "leeway/predict/number.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

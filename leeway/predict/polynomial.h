@@ -15,8 +15,8 @@
 #include <cmath>
 #include <vector>
 
-#include "leeway/core/export.h"
-#include "leeway/core/types.h"
+#include "leeway/base/export.h"
+#include "leeway/base/types.h"
 
 namespace leeway {
 

@@ -10,12 +10,12 @@
 #include <functional>
 #include <memory>
 
-#include "leeway/core/export.h"
-#include "leeway/core/parallel.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/export.h"
+#include "leeway/base/parallel.h"
 #include "leeway/predict/pyramid/least_squares.h"
 #include "leeway/predict/pyramid/storage.h"
 #include "leeway/predict/trials.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -12,9 +12,9 @@
 
 #include <array>
 
-#include "leeway/core/stage.h"
-#include "leeway/core/wave.h"
 #include "leeway/predict/lorenzo.h"
+#include "leeway/stage/stage.h"
+#include "leeway/stage/wave.h"
 
 namespace leeway {
 

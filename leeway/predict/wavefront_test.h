@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "leeway/core/distance.h"
+#include "leeway/base/distance.h"
 #include "leeway/predict/wavefront.h"
 #include "leeway/quantize/linear.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "leeway/core/buffer.h"
+#include "leeway/base/buffer.h"
 
 namespace leeway {
 namespace {

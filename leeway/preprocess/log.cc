@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "leeway/core/bits.h"
+#include "leeway/base/bits.h"
 
 namespace leeway {
 namespace {

@@ -7,8 +7,8 @@
 // Logarithms and powers are our own, so that every host has the same bits.
 #pragma once
 
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/export.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <limits>
 
-#include "leeway/core/bound.h"
-#include "leeway/core/buffer.h"
-#include "leeway/core/distance.h"
-#include "leeway/core/environment.h"
+#include "leeway/base/buffer.h"
+#include "leeway/base/distance.h"
+#include "leeway/base/environment.h"
+#include "leeway/codec/mask.h"
 #include "leeway/engine/region_bounds.h"
-#include "leeway/preprocess/mask.h"
+#include "leeway/stage/bound.h"
 
 namespace leeway {
 namespace {

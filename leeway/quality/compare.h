@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "leeway/core/field.h"
+#include "leeway/base/field.h"
 
 namespace leeway {
 

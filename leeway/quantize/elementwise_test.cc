@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/quantize/elementwise.h"
 
-#include "leeway/core/distance.h"
+#include "leeway/base/distance.h"
 #include "leeway/quality/compare.h"
 #include "tests/support.h"
 

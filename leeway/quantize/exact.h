@@ -5,7 +5,7 @@
 // values get consecutive integers, -0 and +0 are neighbours, NaN payloads survive.
 #pragma once
 
-#include "leeway/core/stage.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -17,10 +17,10 @@
 #include <cstring>
 #include <limits>
 
-#include "leeway/core/distance.h"
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
-#include "leeway/core/wave.h"
+#include "leeway/base/distance.h"
+#include "leeway/base/export.h"
+#include "leeway/stage/stage.h"
+#include "leeway/stage/wave.h"
 
 namespace leeway {
 

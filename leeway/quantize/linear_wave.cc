@@ -7,7 +7,7 @@
 #define HWY_TARGET_INCLUDE "leeway/quantize/linear_wave.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "leeway/core/lanes-inl.h"
+#include "leeway/base/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace leeway::linear_wave_kernels::HWY_NAMESPACE {

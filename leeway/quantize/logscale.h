@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "leeway/core/stage.h"
 #include "leeway/quantize/linear.h"
 #include "leeway/quantize/one_by_one.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "leeway/core/distance.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/distance.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

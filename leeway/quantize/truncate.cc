@@ -2,7 +2,7 @@
 // SIMD forms of TruncateGrid for float and double; equal to the scalar definition bit for bit.
 #include "leeway/quantize/truncate.h"
 
-#include "leeway/core/distance.h"
+#include "leeway/base/distance.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "leeway/quantize/truncate.cc"

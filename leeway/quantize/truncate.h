@@ -7,9 +7,9 @@
 #include <bit>
 #include <cmath>
 
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
+#include "leeway/base/export.h"
 #include "leeway/quantize/one_by_one.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "leeway/core/environment.h"
+#include "leeway/base/environment.h"
 #include "leeway/recipe/stage_call.h"
 
 namespace leeway {
@@ -182,17 +182,6 @@ std::string to_string(const Recipe& recipe) {
   for (const StageCall& call : recipe.stages)
     text += (text.empty() ? "" : "+") + call.name + (call.params.empty() ? "" : ":" + call.params);
   return text;
-}
-
-std::shared_ptr<const ChunkCodec> make_codec(const Recipe& recipe, DType dtype) {
-  const DefaultFloatingPoint environment;
-  return visit_dtype(dtype,
-                     [&]<class T>(std::type_identity<T>) -> std::shared_ptr<const ChunkCodec> {
-                       if constexpr (kIsCompiled<T>)
-                         return make_typed_codec<T>(recipe);
-                       else
-                         throw Error(Errc::unsupported, "this build does not know the type");
-                     });
 }
 
 }  // namespace leeway

@@ -17,10 +17,9 @@
 #include <typeinfo>
 #include <vector>
 
-#include "leeway/core/export.h"
-#include "leeway/core/stage.h"
-#include "leeway/engine/chunk_codec.h"
-#include "leeway/recipe/rules.h"
+#include "leeway/base/export.h"
+#include "leeway/join/rules.h"
+#include "leeway/stage/stage.h"
 
 namespace leeway {
 
@@ -40,9 +39,6 @@ LEEWAY_EXPORT Recipe parse_recipe(std::string_view text);
 LEEWAY_EXPORT std::string to_string(const Recipe& recipe);
 // The recipe with one more stage before all others.
 LEEWAY_EXPORT Recipe with_first(std::string_view stage, Recipe recipe);
-
-// The codec that applies the recipe to chunks of values of this type.
-LEEWAY_EXPORT std::shared_ptr<const ChunkCodec> make_codec(const Recipe& recipe, DType dtype);
 
 // Whether all stages take this element type; some are for floating-point numbers only.
 LEEWAY_EXPORT bool is_for(const Recipe& recipe, DType dtype);

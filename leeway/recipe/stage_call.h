@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "leeway/join/no_predictor.h"
+#include "leeway/quantize/exact.h"
 #include "leeway/recipe/all_stages.h"
 #include "leeway/recipe/recipe.h"
 
@@ -83,9 +85,5 @@ void with_join(const Recipe& recipe, F&& f) {
   fail_argument("the recipe '" + to_string(recipe) +
                 "' is not possible: " + std::string(text_of(rule)));
 }
-
-// Defined in make_codec.h, compiled in codec_*.cc.
-template <class T>
-std::shared_ptr<const ChunkCodec> make_typed_codec(const Recipe& recipe);
 
 }  // namespace leeway

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "leeway/core/environment.h"
+#include "leeway/base/environment.h"
 #include "leeway/stream/fields.h"
 
 namespace leeway {

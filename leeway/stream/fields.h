@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "leeway/core/bound.h"
-#include "leeway/core/bytes.h"
-#include "leeway/core/hash.h"
+#include "leeway/base/bytes.h"
+#include "leeway/base/hash.h"
+#include "leeway/stage/bound.h"
 
 namespace leeway {
 

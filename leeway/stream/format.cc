@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "leeway/core/environment.h"
+#include "leeway/base/environment.h"
 #include "leeway/stream/fields.h"
 
 namespace leeway {

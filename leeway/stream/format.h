@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "leeway/core/bound.h"
-#include "leeway/core/bytes.h"
-#include "leeway/core/export.h"
-#include "leeway/core/shape.h"
+#include "leeway/base/bytes.h"
+#include "leeway/base/export.h"
+#include "leeway/base/shape.h"
+#include "leeway/stage/bound.h"
 
 namespace leeway {
 

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <string>
 
-#include "leeway/core/bytes.h"
-#include "leeway/core/export.h"
+#include "leeway/base/bytes.h"
+#include "leeway/base/export.h"
 
 namespace leeway {
 

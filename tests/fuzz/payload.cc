@@ -2,8 +2,8 @@
 // Any bytes as the payload of a chunk, past the checksums: the stages' decoders alone.
 #include <vector>
 
+#include "leeway/codec/make_codec.h"
 #include "leeway/leeway.hpp"
-#include "leeway/recipe/recipe.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const leeway::u8* data, size_t size) {
   using namespace leeway;

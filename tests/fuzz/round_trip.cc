@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include "leeway/codec/mask.h"
 #include "leeway/leeway.hpp"
-#include "leeway/preprocess/mask.h"
 #include "leeway/recipe/recipe.h"
 
 namespace leeway {

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "leeway/core/types.h"
+#include "leeway/base/types.h"
 
 namespace leeway::pyramid {
 

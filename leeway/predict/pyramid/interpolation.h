@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "leeway/core/buffer.h"
+#include "leeway/base/buffer.h"
 #include "leeway/predict/pyramid/step.h"
 
 namespace leeway::pyramid {

@@ -10,7 +10,7 @@
 #include <array>
 #include <vector>
 
-#include "leeway/core/types.h"
+#include "leeway/base/types.h"
 
 namespace leeway {
 

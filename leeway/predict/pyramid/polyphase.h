@@ -12,9 +12,9 @@
 #include <array>
 #include <span>
 
-#include "leeway/core/buffer.h"
-#include "leeway/core/export.h"
-#include "leeway/core/field.h"
+#include "leeway/base/buffer.h"
+#include "leeway/base/export.h"
+#include "leeway/base/field.h"
 
 namespace leeway {
 

@@ -3,11 +3,11 @@
 // one around it, so whoever has a class has its slice and its step.
 #pragma once
 
-#include "leeway/core/codes.h"
 #include "leeway/predict/pyramid/blend.h"
 #include "leeway/predict/pyramid/memory.h"
 #include "leeway/predict/pyramid/stencil.h"
 #include "leeway/predict/pyramid/tiles.h"
+#include "leeway/stage/codes.h"
 
 namespace leeway::pyramid {
 

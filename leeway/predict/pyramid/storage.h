@@ -8,12 +8,12 @@
 #include <optional>
 #include <span>
 
-#include "leeway/core/buffer.h"
-#include "leeway/core/codes.h"
-#include "leeway/core/number.h"
+#include "leeway/base/buffer.h"
+#include "leeway/predict/number.h"
 #include "leeway/predict/pyramid/blend.h"
 #include "leeway/predict/pyramid/resolutions.h"
 #include "leeway/predict/pyramid/walk.h"
+#include "leeway/stage/codes.h"
 
 namespace leeway::pyramid {
 
@@ -23,7 +23,7 @@ struct Arrays {
   Buffer<u8> finest_magnitudes;
   Resolutions<T> values;
   Resolutions<u8> magnitudes;                  // of codes
-  std::optional<Resolutions<const u8>> flags;  // core/marks.h
+  std::optional<Resolutions<const u8>> flags;  // stage/marks.h
 
   Arrays(Field<T> field, const Tiles& tiles, const u8* flags_or_null)
       : finest_magnitudes(field.size()),

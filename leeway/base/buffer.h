@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Buffer<T>: a fixed number of values in memory that is not cleared first.
+//
+// While a thread uses a BufferPool, buffers of that thread are kept and reused: chunk after chunk
+// needs the same sizes, and fresh pages from the system cost more than a pass over the data.
+// Between calls a thread keeps what small arrays need.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "leeway/base/export.h"
+#include "leeway/base/types.h"
+
+namespace leeway {
+
+// What the library keeps at most between calls, in bytes, for all threads together.
+inline constexpr size_t kBufferReserve = size_t(96) << 20;
+// What a thread keeps for itself between calls is not larger, each.
+inline constexpr size_t kMostKept = size_t(256) << 10;
+
+class LEEWAY_EXPORT BufferPool {
+ public:
+  struct Block {
+    void* data = nullptr;
+    size_t bytes = 0;
+  };
+  // At most so many blocks. It has no memory of its own to ask for: what gives memory back must not
+  // fail.
+  template <size_t most>
+  class Blocks {
+   public:
+    Block* begin() { return blocks_.data(); }
+    Block* end() { return blocks_.data() + count_; }
+    bool is_full() const { return count_ == most; }
+    void add(Block block) { blocks_[count_++] = block; }
+    void remove(Block* block) { *block = blocks_[--count_]; }
+    // Takes out a block that is large enough and not much larger; none: no data.
+    Block take(size_t bytes) {
+      for (Block& block : *this)
+        if (block.bytes >= bytes && block.bytes <= 2 * bytes) {
+          const Block found = block;
+          remove(&block);
+          return found;
+        }
+      return {};
+    }
+
+   private:
+    std::array<Block, most> blocks_;
+    size_t count_ = 0;
+  };
+
+  BufferPool() = default;
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  // Makes this thread use the pool until the end of a scope. One thread at a time may.
+  class LEEWAY_EXPORT Use {
+   public:
+    explicit Use(BufferPool& pool);
+    ~Use();
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    BufferPool* outer_;
+  };
+  // The same with the pool that the thread has of its own, unless it uses another one already.
+  class LEEWAY_EXPORT UseOwn {
+   public:
+    UseOwn();
+    ~UseOwn();
+    UseOwn(const UseOwn&) = delete;
+    UseOwn& operator=(const UseOwn&) = delete;
+
+   private:
+    bool is_outermost_;
+  };
+  // To be called between calls: gives back what is larger than kMostKept.
+  void trim();
+
+  // From the pool of this thread if it has one, else from the heap.
+  static Block take(size_t bytes);
+  static void give(Block block) noexcept;
+
+  // An object of type O that this thread's pool keeps; a fresh one if there is no pool. O::bytes()
+  // says how much memory it holds beside itself, if there is such a function.
+  template <class O>
+  static std::shared_ptr<O> keep() {
+    static const char type = 0;
+    Kept* const kept = find(&type);
+    if (!kept) return std::make_shared<O>();
+    if (!kept->object) {
+      kept->object = std::make_shared<O>();
+      if constexpr (requires(const O& object) { object.bytes(); })
+        kept->bytes = [](const void* object) { return static_cast<const O*>(object)->bytes(); };
+    }
+    return std::static_pointer_cast<O>(kept->object);
+  }
+
+ private:
+  struct Kept {
+    const void* type;
+    std::shared_ptr<void> object;
+    size_t (*bytes)(const void*) = nullptr;
+  };
+  static Kept* find(const void* type);  // null: no pool
+
+  Blocks<16> free_;
+  std::vector<Kept> kept_;
+};
+
+template <class T>
+class Buffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Buffer() = default;
+  explicit Buffer(size_t size) : block_(BufferPool::take(size * sizeof(T))), size_(size) {}
+  Buffer(Buffer&& other) noexcept
+      : block_(std::exchange(other.block_, {})), size_(std::exchange(other.size_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(block_, other.block_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~Buffer() { BufferPool::give(block_); }
+
+  T* data() { return static_cast<T*>(block_.data); }
+  const T* data() const { return static_cast<const T*>(block_.data); }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T& operator[](size_t i) { return data()[i]; }
+  const T& operator[](size_t i) const { return data()[i]; }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+
+ private:
+  BufferPool::Block block_;
+  size_t size_ = 0;
+};
+
+}  // namespace leeway

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/choose/choose.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "leeway/base/environment.h"
+#include "leeway/choose/advise.h"
+#include "leeway/choose/critical_points.h"
+#include "leeway/leeway.hpp"
+#include "leeway/recipe/recipe.h"
+
+namespace leeway {
+namespace {
+
+// The smallest of those that are the best for some kind of data, on a part of the array.
+Choice smallest_on_sample(const View& array, const CompressOptions& options) {
+  constexpr u64 kSample = u64(1) << 18;
+  const std::string recipes[] = {"balanced", "small", "plain",   "linear+arithmetic",
+                                 "sz3-lr",   "eri",   "lossless"};
+  if (array.shape.size() == 0) return {recipes[0]};
+  CompressOptions trial = options;
+  trial.bound = absolute_limits(array, options);
+  const View part = middle_part(array, kSample);
+  return {*std::ranges::min_element(recipes, {}, [&](const std::string& recipe) {
+    trial.recipe = recipe;
+    return compress(part, trial).size();
+  })};
+}
+
+// SZ3's pipeline for X-ray images: above half a count prediction from blocks, below it counts are
+// kept as they are. Steps that are powers of two meet all whole numbers.
+Choice for_counts(const View& array, const CompressOptions& options) {
+  const Bound limits = absolute_limits(array, options);
+  double bound = std::numeric_limits<double>::infinity();
+  for (const Limit& limit : limits.limits())
+    bound = std::min(bound, limit.kind == BoundKind::abs ? limit.value : 0.0);
+  return {bound >= 0.5 ? "sz3-lr" : "transpose+linear:step=pow2+arithmetic"};
+}
+
+// cpSZ: errors so small that critical points of a vector field stay in their cells.
+Choice for_critical_points(const View& array, const CompressOptions& options) {
+  if (options.bounds.data)
+    fail_argument("the recipe cpsz finds bounds value by value itself: it takes no others");
+  const Bound limits = absolute_limits(array, options);
+  double most = std::numeric_limits<double>::infinity();
+  for (const Limit& limit : limits.limits())
+    if (limit.kind == BoundKind::abs) most = std::min(most, limit.value);
+  return {"pyramid+elementwise+rans", critical_point_bounds(array, most, options.execution)};
+}
+
+constexpr NamedChoice kChoices[] = {
+    {"auto", "the smallest of several, tried on a part of the array", smallest_on_sample},
+    {"sz3-aps", "SZ3 for X-ray images: counts kept exactly below a bound of 0.5, sz3-lr above",
+     for_counts},
+    {"cpsz", "for vector fields: errors so small that critical points stay in their cells",
+     for_critical_points},
+};
+
+const NamedChoice* find_choice(std::string_view name) {
+  const auto* found = std::ranges::find(kChoices, name, &NamedChoice::name);
+  return found == std::end(kChoices) ? nullptr : found;
+}
+
+}  // namespace
+
+std::span<const NamedChoice> named_choices() { return kChoices; }
+
+bool is_choice(std::string_view name) { return find_choice(name) != nullptr; }
+
+Choice choose(const View& array, const CompressOptions& options) {
+  const DefaultFloatingPoint environment;
+  const NamedChoice* choice = find_choice(options.recipe);
+  return choice ? choice->choose(array, options) : Choice{options.recipe};
+}
+
+void check_recipe(std::string_view text) {
+  if (!is_choice(text)) parse_recipe(text);
+}
+
+}  // namespace leeway

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mask: takes special values out of the way of prediction and puts them back bit for bit.
+//
+// Special are NaN, the infinities and the fill values of the array. Each is replaced by the value
+// before it in row-major order, so that prediction does not see a step. Part of every recipe. In
+// feedback order a predictor does better: a special value becomes whatever is predicted for it
+// (join/join.h).
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "leeway/stage/fills.h"
+#include "leeway/stage/stage.h"
+
+namespace leeway {
+
+// Whether the value is NaN or infinite: all bits of the exponent set.
+template <class T>
+constexpr bool is_nonfinite(T value) {
+  if constexpr (is_floating<T>) {
+    constexpr int width = 8 * sizeof(T), low = mantissa_bits<T>;
+    constexpr auto exponent = Bits<T>((u64(1) << (width - 1)) - (u64(1) << low));
+    return (std::bit_cast<Bits<T>>(value) & exponent) == exponent;
+  } else {
+    return false;
+  }
+}
+
+struct Mask {
+  static constexpr std::string_view kName = "mask";
+  static constexpr std::string_view kAbout = "keeps NaN, infinities and fill values exactly";
+  static constexpr Kind kKind = Kind::preprocessor;
+  NoParams params;
+  std::vector<u64> fills = {};  // bit patterns, zero-extended
+  bool is_needed = true;        // false: the array is known to have no special values
+
+  template <class T>
+  bool is_special(T value) const {
+    return is_nonfinite(value) || Fills<T>(fills).has(value);
+  }
+
+  // Takes special values out; `patches` will put them back. Returns which they are, one byte a
+  // value; nothing if none is special.
+  template <class T>
+  std::vector<u8> forward(Field<T> field, Patches<T>& patches) const {
+    std::vector<u8> special;
+    if (is_needed && any_special(field)) {
+      special.resize(field.size());
+      size_t position = 0;
+      T before{};
+      bool known = false;
+      for (T& value : field.values()) {
+        if (is_special(value)) {
+          patches.add(position, value);
+          special[position] = 1;
+          value = before;
+        } else {
+          before = value;
+          if (!known) std::fill_n(field.data, position, before);  // nothing stood before these
+          known = true;
+        }
+        ++position;
+      }
+    }
+    return special;
+  }
+
+ private:
+  // Branch-free, so that the common case, nothing special, runs at memory speed.
+  template <class T>
+  bool any_special(Field<T> field) const {
+    bool any = false;
+    if constexpr (is_floating<T>)
+      for (const T& value : field.values()) any |= is_nonfinite(value);
+    return any || Fills<T>(fills).any_in(field.values());
+  }
+};
+
+}  // namespace leeway

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Curve: frequencies of tokens made from four numbers, for tables that would cost more than they
+// save if every frequency were written (rans.md, "Curves").
+//
+// Zeros have a share of their own; sizes of other codes fall off geometrically, a part of them more
+// slowly. Integers only: every host makes the same table.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "leeway/base/types.h"
+
+namespace leeway {
+
+inline constexpr int kFrequencyBits = 12;
+inline constexpr u32 kFrequencySum = 1u << kFrequencyBits;
+
+// How often each token occurs; tokens behind the last that does may be left out.
+using TokenCounts = std::span<const u32>;
+
+// Numbers a quarter of an octave apart: 4, 5, 6, 7, 8, 10, 12, ...
+constexpr u64 quarter_octave(u32 step) { return u64(4 + step % 4) << step / 4; }
+
+struct Curve {
+  u32 last;   // token that has a frequency, 0 to 255
+  u32 zeros;  // how often they are against the others, in quarter octaves from 2^-8 on, 0 to 63
+  u32 mean;   // of |q| - 1 over the others, in quarter octaves from 2^-6 on, 0 to 63
+  u32 tail;   // how many of them fall off more slowly, and how much: 0 to 3
+};
+inline constexpr int kCurveBits = 8 + 6 + 6 + 2;
+
+// Tokens of large codes hold so many bits of their mantissa (token.md).
+std::array<u16, 256> frequencies_of(const Curve& curve, int mantissa);
+
+// The one under which the tokens take few bits: by their means alone, or the best of several.
+Curve first_curve(TokenCounts counts, int mantissa);
+Curve best_curve(TokenCounts counts, int mantissa);
+
+// Bits, times 2^16, of the tokens with these frequencies; none may be 0 that is needed.
+u64 bits_under(TokenCounts counts, const std::array<u16, 256>& frequencies);
+
+}  // namespace leeway

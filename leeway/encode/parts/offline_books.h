@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Offline books: made once from other fields, each for a common bit rate (scripts/codewords.sh).
+#pragma once
+
+#include "leeway/encode/parts/book.h"
+
+namespace leeway {
+
+inline constexpr size_t kOfflineBooks = 10;
+// The one for about 3 bits a value, a ratio of 10 for floats, as the paper chose it.
+inline constexpr size_t kCommonBook = 4;
+
+const Book& offline_book(size_t index);
+
+}  // namespace leeway

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// rANS states: what encoding and decoding them share (rans.md).
+#pragma once
+
+#include <array>
+
+#include "leeway/base/types.h"
+
+namespace leeway::rans {
+
+inline constexpr size_t kMostStates = 32;
+inline constexpr size_t kGroup = 8;       // those of a short vector
+inline constexpr size_t kMostGroup = 16;  // those of one vector
+
+// How many states there are, by their number in the stream. A state takes four bytes, of which two
+// say something: few words get few.
+inline constexpr std::array<size_t, 3> kStates = {1, kGroup, kMostStates};
+inline constexpr std::array<size_t, 3> kWorthStates = {0, 256, 1024};  // words
+// Fewer values are tried with one state first.
+inline constexpr size_t kFewValues = 4096;
+
+inline constexpr u32 kLowest = 1u << 16;  // of a state between two values
+
+// Stands where the first form has the size of its head.
+inline constexpr u64 kSecondForm = 0;
+
+}  // namespace leeway::rans

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lookback: where each of many parts goes in one piece of memory, found while they are made
+// [Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016].
+//
+// A part publishes its size, then looks back over the parts before it, adding up sizes, until it
+// meets one whose place is known. Nobody waits for a part to be copied, only for sizes; and whoever
+// does not want to wait for these looks again later.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "leeway/base/types.h"
+
+namespace leeway {
+
+class Lookback {
+ public:
+  explicit Lookback(size_t count) : states_(count) {}
+
+  // Part i has this size.
+  void publish(size_t i, u64 size) {
+    states_[i].store(size << 2 | kSize, std::memory_order_release);
+  }
+
+  // The sum of the sizes before part i; nothing if some are not known yet.
+  std::optional<u64> find(size_t i) {
+    u64 sum = 0;
+    for (size_t k = i; k > 0; --k) {
+      const u64 state = states_[k - 1].load(std::memory_order_acquire);
+      if (state == kNothing) return std::nullopt;
+      sum += state >> 2;
+      if ((state & 3) == kSum) break;
+    }
+    const u64 size = states_[i].load(std::memory_order_relaxed) >> 2;
+    if ((states_[i].load(std::memory_order_relaxed) & 3) == kSize)
+      states_[i].store((sum + size) << 2 | kSum, std::memory_order_release);
+    return sum;
+  }
+
+ private:
+  enum : u64 { kNothing = 0, kSize = 1, kSum = 2 };  // kSum: of all up to here
+  std::vector<std::atomic<u64>> states_;
+};
+
+}  // namespace leeway
