@@ -360,7 +360,7 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
         hash_of(stream),
         header.abs_bound,
         {stream.begin(), stream.end()},
-        marks_of(decoded, {.params = {}, .fills = header.fills})});
+        marks_of(decoded, {.fills = header.fills})});
 }
 
 CompressReport ChunkMemory::compress_into(const View& array, const CompressOptions& options,

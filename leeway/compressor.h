@@ -32,8 +32,8 @@
 #include <utility>
 
 #include "leeway/array.h"
-#include "leeway/codec/chunk_codec.h"
 #include "leeway/codec/compose.h"
+#include "leeway/codec/typed_codec.h"
 #include "leeway/engine/engine.h"
 #include "leeway/quantize/exact.h"
 #include "leeway/quantize/linear.h"
@@ -176,11 +176,9 @@ class Compressor {
   static Pipeline<T> pipeline(const std::tuple<S...>& stages) {
     using Joined = detail::JoinOf<S...>;
     const auto predictor = Joined::predictor(stages);
-    const auto make_walk = [&]<class I = Code<T>>() {
-      return std::make_unique<PredictFirst<I, typename Joined::P, Linear>>(predictor, Linear());
-    };
+    const auto integers = [&]<class I>() { return integers_of<I>(predictor); };
     auto result =
-        pipeline_of<T>(joined<T, Joined::order>(predictor, Joined::quantizer(stages), make_walk));
+        pipeline_of<T>(joined<T, Joined::order>(predictor, Joined::quantizer(stages), integers));
     std::apply([&](const auto&... stage) { (add_stage(result, stage), ...); }, stages);
     return result;
   }

@@ -21,7 +21,7 @@ arrows join base stage $stages
 arrows recipe base stage $stages join
 arrows codec base stage $stages join recipe
 arrows stream base stage
-except='leeway/(array|whole_bound)\.h' arrows engine base stage codec stream
+except='leeway/(array|whole_bound)\.h' arrows engine base stage lossless codec stream
 arrows quality base stage codec engine
 except='leeway/(array\.h|leeway\.hpp)' arrows choose base stage recipe codec stream engine quality
 

@@ -152,7 +152,7 @@ template <class T>
 void expect_within(std::span<const T> original, std::span<const T> decoded, double bound,
                    const std::vector<u64>& fills, const std::string& what) {
   ASSERT_EQ(original.size(), decoded.size());
-  const Mask mask{.params = {}, .fills = fills};
+  const Mask mask{.fills = fills};
   for (size_t i = 0; i < original.size(); ++i) {
     if (bits_of(original[i]) == bits_of(decoded[i])) continue;
     ASSERT_FALSE(mask.is_special(original[i])) << what << ": special value changed at " << i;

@@ -14,21 +14,23 @@
 
 namespace leeway {
 
-// Predictor (or none) and quantizer, joined. make_walk() gives a predictor that walks over the
-// integers of a quantizer before it, as a Join<Code<T>>.
-template <class T, Order order, class P, class Q, class MakeWalk>
+// Predictor (or none) and quantizer, joined. integers<I>() gives the predictor after a quantizer
+// whose integers are I (integers.h).
+template <class T, Order order, class P, class Q, class MakeIntegers>
 std::unique_ptr<Join<T>> joined(const P& predictor, const Q& quantizer,
-                                     const MakeWalk& make_walk) {
+                                const MakeIntegers& integers) {
   static_assert(broken_by<T, P, Q>(order) == Rule::none);
   if constexpr (Q::kTraits.by_value) {
     using Grids = typename Q::Grids;
     return std::make_unique<PredictFirst<T, P, Grids>>(predictor, Grids(), true);
   } else if constexpr (order == Order::predict_first) {
-    return as_quantized<T>(std::make_unique<PredictFirst<T, P, Q>>(predictor, quantizer), quantizer);
-  } else if constexpr (IntegerPredictor<P>) {
-    return as_quantized<T>(std::make_unique<QuantizeFirst<T, Q, P>>(quantizer, predictor), quantizer);
+    return as_quantized<T>(std::make_unique<PredictFirst<T, P, Q>>(predictor, quantizer),
+                           quantizer);
   } else {
-    return as_quantized<T>(std::make_unique<Walked<T, Q>>(quantizer, make_walk()), quantizer);
+    return as_quantized<T>(
+        std::make_unique<QuantizeFirst<T, Q>>(quantizer, integers.template operator()<Code<T>>(),
+                                              integers.template operator()<i16>()),
+        quantizer);
   }
 }
 

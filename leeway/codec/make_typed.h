@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Make codec: from a recipe to the templates of its stages. Compiled in parts (make_floating.cc and others), because
-// it brings every predictor together with every quantizer and element type.
+// Make codec: from a recipe to the templates of its stages. Compiled in parts (make_floating.cc and
+// others), because it brings every predictor together with every quantizer and element type.
 #pragma once
 
 #include "leeway/codec/compose.h"
 #include "leeway/codec/make_codec.h"
+#include "leeway/codec/typed_codec.h"
 #include "leeway/recipe/stage_call.h"
 
 namespace leeway {
 
-// A predictor that walks over integers, for those of a quantizer before it; null if it cannot.
+// The predictor of a recipe after its quantizer; null stands for none.
 template <class I>
-std::unique_ptr<Join<I>> make_walk(const StageCall& predictor);
-extern template std::unique_ptr<Join<i32>> make_walk<i32>(const StageCall&);
-extern template std::unique_ptr<Join<i64>> make_walk<i64>(const StageCall&);
+std::unique_ptr<Integers<I>> make_integers(const StageCall* predictor);
+extern template std::unique_ptr<Integers<i16>> make_integers<i16>(const StageCall*);
+extern template std::unique_ptr<Integers<i32>> make_integers<i32>(const StageCall*);
+extern template std::unique_ptr<Integers<i64>> make_integers<i64>(const StageCall*);
 
 // Predictor and quantizer in the order the recipe names them.
 template <class T>
 std::unique_ptr<Join<T>> make_join(const Recipe& recipe) {
   std::unique_ptr<Join<T>> join;
+  const auto integers = [&]<class I>() {
+    return make_integers<I>(find_stage(recipe, Kind::predictor));
+  };
   with_join(recipe, [&]<class P, class Q>(const P& predictor, const Q& quantizer) {
-    const auto make_walk = [&] {
-      return leeway::make_walk<Code<T>>(*find_stage(recipe, Kind::predictor));
-    };
     const auto join_in = [&]<Order order>() {
       if constexpr (broken_by<T, P, Q>(order) == Rule::none)
-        join = joined<T, order>(predictor, quantizer, make_walk);
+        join = joined<T, order>(predictor, quantizer, integers);
       else
         fail_rule(recipe, broken_by<T, P, Q>(order));
     };

@@ -2,9 +2,9 @@
 // Mask: takes special values out of the way of prediction and puts them back bit for bit.
 //
 // Special are NaN, the infinities and the fill values of the array. Each is replaced by the value
-// before it in row-major order, so that prediction does not see a step. Part of every recipe. In
-// feedback order a predictor does better: a special value becomes whatever is predicted for it
-// (join/join.h).
+// before it in row-major order, so that prediction does not see a step. Part of every recipe. A
+// predictor that comes before the quantizer does better: it is told which values are special, and
+// each becomes whatever is predicted for it (join/predict_first.h).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "leeway/stage/fills.h"
-#include "leeway/stage/stage.h"
+#include "leeway/stage/patches.h"
 
 namespace leeway {
 
@@ -29,10 +29,6 @@ constexpr bool is_nonfinite(T value) {
 }
 
 struct Mask {
-  static constexpr std::string_view kName = "mask";
-  static constexpr std::string_view kAbout = "keeps NaN, infinities and fill values exactly";
-  static constexpr Kind kKind = Kind::preprocessor;
-  NoParams params;
   std::vector<u64> fills = {};  // bit patterns, zero-extended
   bool is_needed = true;        // false: the array is known to have no special values
 
@@ -44,7 +40,7 @@ struct Mask {
   // Takes special values out; `patches` will put them back. Returns which they are, one byte a
   // value; nothing if none is special.
   template <class T>
-  std::vector<u8> forward(Field<T> field, Patches<T>& patches) const {
+  std::vector<u8> take_out(Field<T> field, Patches<T>& patches) const {
     std::vector<u8> special;
     if (is_needed && any_special(field)) {
       special.resize(field.size());
@@ -58,7 +54,7 @@ struct Mask {
           value = before;
         } else {
           before = value;
-          if (!known) std::fill_n(field.data, position, before);  // nothing stood before these
+          if (!known) std::fill_n(field.data, position, before);  // the special values before the first other one
           known = true;
         }
         ++position;

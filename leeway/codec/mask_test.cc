@@ -10,9 +10,9 @@ TEST(Mask, ReplacesByTheValueBefore) {
   const float nan = std::nanf("");
   std::vector<float> values = {nan, nan, 1, 2, INFINITY, 7, -1, nan};
   const auto original = values;
-  const Mask mask{.params = {}, .fills = {bits_of(7.0f)}};
+  const Mask mask{.fills = {bits_of(7.0f)}};
   Patches<float> patches;
-  EXPECT_EQ(mask.forward(Field<float>{values.data(), {8}}, patches),
+  EXPECT_EQ(mask.take_out(Field<float>{values.data(), {8}}, patches),
             (std::vector<u8>{1, 1, 0, 0, 1, 1, 0, 1}));
   EXPECT_EQ(values, (std::vector<float>{1, 1, 1, 2, 2, 2, -1, -1}));
   patches.apply(values);

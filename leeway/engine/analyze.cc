@@ -265,7 +265,7 @@ struct Slabs {
 template <class T>
 Summary<T> summarize(const View& view, const std::vector<u64>& declared, unsigned threads,
                      const Executor& executor, const std::function<void()>& pause) {
-  const Mask mask{.params = {}, .fills = declared};
+  const Mask mask{.fills = declared};
   const Slabs slabs(view.shape);
   std::vector<Summary<T>> summaries(slabs.count);
   // The last slab first: what the compressor begins with is then still in a cache.

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "leeway/base/buffer.h"
+#include "leeway/base/distance.h"
 #include "leeway/base/environment.h"
 #include "leeway/base/hash.h"
 #include "leeway/codec/chunk_codec.h"
@@ -17,6 +18,7 @@
 #include "leeway/engine/rate.h"
 #include "leeway/engine/region_bounds.h"
 #include "leeway/engine/rewrite.h"
+#include "leeway/stage/params.h"
 
 namespace leeway {
 namespace {

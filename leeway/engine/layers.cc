@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "leeway/base/buffer.h"
+#include "leeway/lossless/zstd.h"
 
 namespace leeway {
 

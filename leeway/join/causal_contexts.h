@@ -18,7 +18,7 @@ class CausalContexts {
   // Shorter rows would mean short pieces: they are left out.
   static constexpr u64 kShortestRow = 32;
 
-  // For codes that stand in the order of an array; empty() if that says too little.
+  // For codes in the order of the values of an array; empty() if that says too little.
   explicit CausalContexts(const Shape& shape) {
     const size_t rank = shape.rank();
     if (rank < 2 || shape[rank - 1] < kShortestRow) return;
@@ -32,8 +32,8 @@ class CausalContexts {
   // How many codes can be decoded at a time.
   size_t most() const { return std::min(row_ - 1, kMostCodes); }
 
-  // Of the next so many codes, at most kMostCodes; those of the row before must have been added. An
-  // encoder adds codes before it asks, a decoder behind that.
+  // The contexts of the next `count` codes, at most kMostCodes; those of the row before must have
+  // been added. An encoder adds codes before it asks for their contexts, a decoder after that.
   const u8* next(size_t count) {
     const u8* const at = sizes_.data() + before_ + asked_;
     asked_ += count;
@@ -59,14 +59,15 @@ class CausalContexts {
   std::array<u8, kMostCodes> contexts_;
 };
 
-// Give contexts to an encoder that wants them, to whom codes come without. Any number at a time.
+// Gives codes their contexts on the way to the encoder.
 template <class I>
 class CausalSink final : public CodeSink<I> {
  public:
   CausalSink(CodeSink<I>& sink, const Shape& shape) : sink_(sink), contexts_(shape) {}
   I* room(size_t count) override { return room_ = sink_.room(count); }
   void put(size_t count, const u8*) override {
-    if (!contexts_.empty()) contexts_.add(std::span<const I>(room_, count));
+    if constexpr (sizeof(I) > 2)
+      if (!contexts_.empty()) contexts_.add(std::span<const I>(room_, count));
     sink_.put(count, contexts_.empty() ? nullptr : contexts_.next(count));
   }
   void finish() override { sink_.finish(); }
@@ -77,6 +78,7 @@ class CausalSink final : public CodeSink<I> {
   I* room_ = nullptr;
 };
 
+// The same on the way back. Any number of codes at a time.
 template <class I>
 class CausalSource final : public CodeSource<I> {
  public:
@@ -86,7 +88,7 @@ class CausalSource final : public CodeSource<I> {
     for (; !codes.empty(); codes = codes.subspan(std::min(codes.size(), contexts_.most()))) {
       const std::span<I> piece = codes.first(std::min(codes.size(), contexts_.most()));
       source_.next(piece, contexts_.next(piece.size()));
-      contexts_.add(std::span<const I>(piece));
+      if constexpr (sizeof(I) > 2) contexts_.add(std::span<const I>(piece));
     }
   }
 

@@ -2,8 +2,6 @@
 // Join: predictor and quantizer of one chunk, in either order: values to codes and back.
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <span>
 
 #include "leeway/stage/fills.h"
@@ -20,32 +18,54 @@ struct Specials {
   bool at(size_t i) const { return !flags.empty() && flags[i] != 0; }
 };
 
+// What is to be encoded: an array of T without axes of extent 1. It may be the memory of the sink
+// that takes the decoded values.
+template <class T>
+struct ToEncode {
+  View values;
+  ChunkBound bound;
+  Specials<T> special{};
+};
+// What encoding makes of it. The width of the codes is that of the sink.
+template <class T>
+struct Encoded {
+  AnySink& codes;
+  Patches<T> exact{};  // values without a code
+  Writer notes{};      // what predictor and quantizer tell the decoder
+  double max_error = 0;
+};
+
+// The same for decoding.
+struct ToDecode {
+  Shape shape;
+  double bound;
+  Wanted wanted{};
+};
+template <class T>
+struct Coded {
+  AnySource& codes;
+  const Patches<T>& exact;
+  Reader& notes;
+};
+
+struct JoinTraits {
+  u64 chunk_values = 0;         // how many values a chunk should have; 0: no matter
+  bool predicts_first = false;  // before the values are quantized
+  bool by_value = false;        // values can have a bound each
+};
+
 template <class T>
 class Join {
  public:
   virtual ~Join() = default;
-  // Takes the values of `source`, an array of T without axes of extent 1 that may be the memory of
-  // the sink. Hands to `values` exactly what backward() will give. Returns the largest error.
-  virtual double forward(const View& source, ValueSink& values, const ChunkBound& bound,
-                         const Specials<T>& special, CodeSink<Code<T>>& codes, Patches<T>& exact,
-                         Writer& side) const = 0;
+  // Hands to `decoded` exactly what decode() will give. Says false if a value has no code of this
+  // width and the width is not that of Code<T>: then the chunk has to be encoded with another.
+  virtual bool encode(const ToEncode<T>& job, ValueSink& decoded, Encoded<T>& out) const = 0;
   // Values that are not wanted may be left out; says whether none are.
-  virtual bool backward(const Shape& shape, ValueSink& values, double bound,
-                        CodeSource<Code<T>>& codes, const Patches<T>& exact, Reader& side,
-                        const Wanted& wanted) const = 0;
-  // Both with narrow codes, of 16 bits, modulo 2^16, if it has them for this shape: for chunks
-  // whose quantized values all have no more. forward() says nothing if this is not one.
-  virtual bool can_be_narrow(const Shape&) const { return false; }
-  virtual std::optional<double> forward_narrow(const View&, ValueSink&, double, CodeSink<i16>&,
-                                               Writer&) const {
-    return {};
-  }
-  virtual void backward_narrow(const Shape&, ValueSink&, double, CodeSource<i16>&, Reader&) const {}
-  // How many values a chunk should have; 0: no matter.
-  virtual u64 chunk_values() const { return 0; }
-  virtual bool predicts_first() const { return false; }
-  // Whether values can have a bound each.
-  virtual bool is_by_value() const { return false; }
+  virtual bool decode(const ToDecode& job, const Coded<T>& in, ValueSink& decoded) const = 0;
+  // Whether a chunk of this shape can have codes of this width.
+  virtual bool takes(CodeWidth width, const Shape&) const { return width == kWidthOf<Code<T>>; }
+  virtual JoinTraits traits() const = 0;
 };
 
 template <class T>

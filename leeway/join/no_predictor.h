@@ -15,11 +15,6 @@ struct NoPredictor {
   NoParams params;
   void forward(auto, Writer&) const {}
   void backward(auto, Reader&) const {}
-  bool is_piecewise(const Shape&) const { return true; }
-  size_t values_ahead(const Shape&) const { return 0; }
-  size_t reach(const Shape&) const { return 0; }
-  size_t chosen(Reader&) const { return 0; }
-  void backward_piece(const Shape&, size_t, size_t, size_t, auto*) const {}
 };
 
 }  // namespace leeway

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planes: large codes set apart from the others and stored bit by bit, the highest bits of all
-// first (planes.md). The way SZ3 keeps what it calls unpredictable [Liang et al., TBD 2023].
+// Planes: large codes stored bit by bit, the highest bits of all codes first (planes.md). The way
+// SZ3 keeps what it calls unpredictable [Liang et al., TBD 2023].
 //
-// A code of at least `radius` leaves the stream of codes; `radius` stands in its place. High planes
-// are nearly empty, so that what packs bytes behind them has little left to keep.
+// High planes are nearly empty, so that the lossless stages after them have little left to keep.
 #pragma once
 
 #include <bit>
-#include <limits>
-#include <utility>
+#include <vector>
 
 #include "leeway/stage/codes.h"
 
@@ -61,52 +59,5 @@ std::vector<I> read_planes(Reader& in, I radius, size_t most) {
   }
   return codes;
 }
-
-// The lowest code, which says that a value is kept exactly, stays.
-template <class I>
-bool is_apart(I code, I radius) {
-  return (code >= radius || code <= -radius) && code != std::numeric_limits<I>::min();
-}
-
-template <class I>
-class SetApartSink final : public CodeSink<I> {
- public:
-  SetApartSink(CodeSink<I>& near, I radius) : near_(near), radius_(radius) {}
-  const std::vector<I>& apart() const { return apart_; }
-  I* room(size_t count) override { return room_ = near_.room(count); }
-  void put(size_t count, const u8* contexts) override {
-    for (I& code : std::span(room_, count))
-      if (is_apart(code, radius_)) apart_.push_back(std::exchange(code, radius_));
-    near_.put(count, contexts);
-  }
-  void finish() override { near_.finish(); }
-
- private:
-  CodeSink<I>& near_;
-  I radius_;
-  I* room_ = nullptr;
-  std::vector<I> apart_;
-};
-
-template <class I>
-class SetApartSource final : public CodeSource<I> {
- public:
-  SetApartSource(CodeSource<I>& near, I radius, std::vector<I> apart)
-      : near_(near), radius_(radius), apart_(std::move(apart)) {}
-  void next(std::span<I> codes, const u8* contexts) override {
-    near_.next(codes, contexts);
-    for (I& code : codes) {
-      if (code != radius_) continue;
-      if (next_ == apart_.size()) fail_corrupt("too few codes set apart");
-      code = apart_[next_++];
-    }
-  }
-
- private:
-  CodeSource<I>& near_;
-  I radius_;
-  std::vector<I> apart_;
-  size_t next_ = 0;
-};
 
 }  // namespace leeway

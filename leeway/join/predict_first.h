@@ -29,60 +29,58 @@ class PredictFirst final : public Join<T> {
         quantizer_(std::move(quantizer)),
         is_by_value_(is_by_value) {}
 
-  double forward(const View& source, ValueSink& values, const ChunkBound& bound,
-                 const Specials<T>& special, CodeSink<Code<T>>& sink, Patches<T>& exact,
-                 Writer& side) const override {
-    WholeField<T> whole(values, source.shape);
+  bool encode(const ToEncode<T>& job, ValueSink& decoded, Encoded<T>& out) const override {
+    const View& source = job.values;
+    WholeField<T> whole(decoded, source.shape);
     const Field<T> field = whole.field;
-    Marked marked{bound.most, special.flags, special.fills};
+    Marked marked{job.bound.most, job.special.flags, job.special.fills};
     if (is_by_value_) {
-      marked.classes = BoundClasses::of(bound);
-      marked.classes.write(side);
+      marked.classes = BoundClasses::of(job.bound);
+      marked.classes.write(out.notes);
       marked.join();
     }
-    Quantize<T, Q> visit(quantizer_, bound.most, field.data, marked.marks, marked.classes.bounds,
-                         special.fills, sink, exact);
+    CodeSink<Code<T>>& sink = typed<Code<T>>(out.codes);
+    Quantize<T, Q> visit(quantizer_, marked.bound, field.data, marked.marks, marked.classes.bounds,
+                         marked.fills, sink, out.exact);
     if constexpr (SettledPredictor<P>) {
       const P settled =
           predictor_.settled(field.shape, [&](const P& candidate, const Sample& part) {
             return try_on(candidate, part, source, marked);
           });
-      settled.write(side);
+      settled.write(out.notes);
       walk(settled, source, field, visit);
     } else if constexpr (NotingPredictor<P, T>) {
       if (!is_in_place(source, field)) gather(source, field.data);
-      predictor_.walk(field, visit, side);
+      predictor_.walk(field, visit, out.notes);
     } else {
       walk(predictor_, source, field, visit);
     }
     visit.flush();
     sink.finish();
     whole.finish();
-    return visit.max_error;
+    out.max_error = visit.max_error;
+    return true;
   }
-  bool backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
-                const Patches<T>& exact, Reader& side, const Wanted& wanted) const override {
-    WholeField<T> whole(values, shape);
+  bool decode(const ToDecode& job, const Coded<T>& in, ValueSink& decoded) const override {
+    WholeField<T> whole(decoded, job.shape);
     const Field<T> field = whole.field;
-    Marked marked{bound};
+    Marked marked{job.bound};
     if (is_by_value_) {
-      marked.classes = BoundClasses::read(side, bound, field.size());
+      marked.classes = BoundClasses::read(in.notes, job.bound, field.size());
       marked.join();
     }
-    Recover<T, Q> visit(quantizer_, bound, field.data, marked.marks, marked.classes.bounds, source,
-                        field.size(), exact, wanted);
+    Recover<T, Q> visit(quantizer_, job.bound, field.data, marked.marks, marked.classes.bounds,
+                        typed<Code<T>>(in.codes), field.size(), in.exact, job.wanted);
     if constexpr (SettledPredictor<P>)
-      predictor_.read(field.shape, side).walk(field, visit);
+      predictor_.read(field.shape, in.notes).walk(field, visit);
     else if constexpr (NotingPredictor<P, T>)
-      predictor_.walk(field, visit, side);
+      predictor_.walk(field, visit, in.notes);
     else
       predictor_.walk(field, visit);
     whole.finish();
     return visit.is_complete;
   }
-  u64 chunk_values() const override { return P::kTraits.chunk_values; }
-  bool predicts_first() const override { return true; }
-  bool is_by_value() const override { return is_by_value_; }
+  JoinTraits traits() const override { return {P::kTraits.chunk_values, true, is_by_value_}; }
 
  private:
   struct Marked {

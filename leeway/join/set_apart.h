@@ -1,40 +1,87 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Set apart: large codes are stored by themselves, before the other side data.
+// Set apart: large codes leave the stream of codes and are stored by themselves, as planes of bits
+// (planes.h), before the other notes of a join.
 #pragma once
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "leeway/join/join.h"
 #include "leeway/join/planes.h"
 
 namespace leeway {
 
-// Large codes stand apart, before the other side data.
+// The lowest code, which says that a value is kept exactly, is never set apart.
+template <class I>
+bool is_apart(I code, I radius) {
+  return (code >= radius || code <= -radius) && code != std::numeric_limits<I>::min();
+}
+
+template <class I>
+class SetApartSink final : public CodeSink<I> {
+ public:
+  SetApartSink(CodeSink<I>& near, I radius) : near_(near), radius_(radius) {}
+  const std::vector<I>& apart() const { return apart_; }
+  I* room(size_t count) override { return room_ = near_.room(count); }
+  void put(size_t count, const u8* contexts) override {
+    for (I& code : std::span(room_, count))
+      if (is_apart(code, radius_)) apart_.push_back(std::exchange(code, radius_));
+    near_.put(count, contexts);
+  }
+  void finish() override { near_.finish(); }
+
+ private:
+  CodeSink<I>& near_;
+  I radius_;
+  I* room_ = nullptr;
+  std::vector<I> apart_;
+};
+
+template <class I>
+class SetApartSource final : public CodeSource<I> {
+ public:
+  SetApartSource(CodeSource<I>& near, I radius, std::vector<I> apart)
+      : near_(near), radius_(radius), apart_(std::move(apart)) {}
+  void next(std::span<I> codes, const u8* contexts) override {
+    near_.next(codes, contexts);
+    for (I& code : codes) {
+      if (code != radius_) continue;
+      if (next_ == apart_.size()) fail_corrupt("too few codes set apart");
+      code = apart_[next_++];
+    }
+  }
+
+ private:
+  CodeSource<I>& near_;
+  I radius_;
+  std::vector<I> apart_;
+  size_t next_ = 0;
+};
+
+// A join whose codes of at least `radius` are set apart.
 template <class T>
 class SetApart final : public Join<T> {
  public:
   SetApart(std::unique_ptr<Join<T>> inner, Code<T> radius)
       : inner_(std::move(inner)), radius_(radius) {}
 
-  double forward(const View& source, ValueSink& values, const ChunkBound& bound,
-                 const Specials<T>& special, CodeSink<Code<T>>& sink, Patches<T>& exact,
-                 Writer& side) const override {
-    SetApartSink<Code<T>> near(sink, radius_);
-    Writer notes;
-    const double max_error = inner_->forward(source, values, bound, special, near, exact, notes);
-    write_planes(std::span<const Code<T>>(near.apart()), radius_, side);
-    side.put_bytes(notes.bytes());
-    return max_error;
+  bool encode(const ToEncode<T>& job, ValueSink& decoded, Encoded<T>& out) const override {
+    SetApartSink<Code<T>> near(typed<Code<T>>(out.codes), radius_);
+    Encoded<T> inner{near};
+    inner_->encode(job, decoded, inner);
+    write_planes(std::span<const Code<T>>(near.apart()), radius_, out.notes);
+    out.notes.put_bytes(inner.notes.bytes());
+    out.exact = std::move(inner.exact);
+    out.max_error = inner.max_error;
+    return true;
   }
-  bool backward(const Shape& shape, ValueSink& values, double bound, CodeSource<Code<T>>& source,
-                const Patches<T>& exact, Reader& side, const Wanted& wanted) const override {
-    SetApartSource<Code<T>> all(source, radius_, read_planes(side, radius_, size_t(shape.size())));
-    return inner_->backward(shape, values, bound, all, exact, side, wanted);
+  bool decode(const ToDecode& job, const Coded<T>& in, ValueSink& decoded) const override {
+    auto apart = read_planes(in.notes, radius_, size_t(job.shape.size()));
+    SetApartSource<Code<T>> all(typed<Code<T>>(in.codes), radius_, std::move(apart));
+    return inner_->decode(job, {all, in.exact, in.notes}, decoded);
   }
-  u64 chunk_values() const override { return inner_->chunk_values(); }
-  bool predicts_first() const override { return inner_->predicts_first(); }
-  bool is_by_value() const override { return inner_->is_by_value(); }
+  JoinTraits traits() const override { return inner_->traits(); }
 
  private:
   std::unique_ptr<Join<T>> inner_;
@@ -43,11 +90,11 @@ class SetApart final : public Join<T> {
 
 // What a quantizer wants done with its codes.
 template <class T, class Q>
-std::unique_ptr<Join<T>> as_quantized(std::unique_ptr<Join<T>> transform, const Q& q) {
+std::unique_ptr<Join<T>> as_quantized(std::unique_ptr<Join<T>> join, const Q& q) {
   if constexpr (requires { q.params.radius(); })
-    if (q.params.radius() > 0 && transform)
-      return std::make_unique<SetApart<T>>(std::move(transform), Code<T>(q.params.radius()));
-  return transform;
+    if (q.params.radius() > 0)
+      return std::make_unique<SetApart<T>>(std::move(join), Code<T>(q.params.radius()));
+  return join;
 }
 
 }  // namespace leeway

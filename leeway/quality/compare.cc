@@ -79,7 +79,7 @@ class Comparer {
  public:
   Comparer(const View& original, const View& other, const std::vector<u64>& fills)
       : shape_(original.shape),
-        mask_{.params = {}, .fills = fills},
+        mask_{.fills = fills},
         x_(size_t(shape_.size())),
         y_(x_.size()) {
     gather(original, x_.data());

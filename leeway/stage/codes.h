@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CodeSink and CodeSource: codes on their way between predictor and encoder, piece by piece, so
-// that they stay in the first cache.
+// that they stay in the first cache. AnySink and AnySource are the same for whoever only passes
+// them on: how wide a code is, is a value there.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "leeway/base/buffer.h"
@@ -20,28 +22,59 @@ namespace leeway {
 // The most codes that pass at once.
 inline constexpr size_t kMostCodes = 2048;
 
+// How wide codes are: the number of bytes of one.
+enum class CodeWidth : u8 { bits16 = 2, bits32 = 4, bits64 = 8 };
+template <class I>
+inline constexpr CodeWidth kWidthOf{sizeof(I)};
+
+// Calls f(type) with the signed integers of that width.
+template <class F>
+decltype(auto) with_codes(CodeWidth width, F&& f) {
+  if (width == CodeWidth::bits16) return f(std::type_identity<i16>());
+  if (width == CodeWidth::bits32) return f(std::type_identity<i32>());
+  return f(std::type_identity<i64>());
+}
+
+template <class I>
+class CodeSink;
+template <class I>
+class CodeSource;
+
+// A sink of codes of some width: a CodeSink, which typed<I>() gives.
+class AnySink {
+ public:
+  virtual ~AnySink() = default;
+  CodeWidth width() const { return width_; }
+  // To be called once, after the last code.
+  virtual void finish() = 0;
+  // Whether contexts are of any use.
+  virtual bool wants_contexts() const { return false; }
+  // All codes of levels above `level` are put, and a segment begins.
+  virtual void mark(size_t) {}
+  // After finish(): for level 0, 1, ..., how many of the bytes written hold all codes before its
+  // mark. Empty if nothing was marked, or if the encoder cannot tell or does not care.
+  virtual std::vector<size_t> marks() const { return {}; }
+
+ private:
+  template <class I>
+  friend class CodeSink;
+  explicit AnySink(CodeWidth width) : width_(width) {}
+  CodeWidth width_;
+};
+
 // Takes codes in order. A writer passes contexts, one byte a code, for all codes or for none.
 template <class I>
-class CodeSink {
+class CodeSink : public AnySink {
  public:
-  virtual ~CodeSink() = default;
+  CodeSink() : AnySink(kWidthOf<I>) {}
   // Room for the next `count` codes, at most kMostCodes; valid until put().
   virtual I* room(size_t count) = 0;
   // Takes what was written there.
   virtual void put(size_t count, const u8* contexts) = 0;
-  // To be called once, behind the last put().
-  virtual void finish() = 0;
-  // Whether contexts are of any use.
-  virtual bool wants_contexts() const { return false; }
-  // A sink of the next so many codes, which a decoder shall be able to read without those before.
+  // A sink of the next `count` codes, which a decoder shall be able to read without those before.
   // Several may be filled at a time, by several threads. It lives as long as this one and is not
   // finished by itself. Null if there is no such thing: then codes are put here, in order.
   virtual CodeSink* segment(size_t) { return nullptr; }
-  // All codes of levels above `level` are put, and a segment begins.
-  virtual void mark(size_t) {}
-  // Behind finish(): for level 0, 1, ..., how many of the bytes written hold all codes before its
-  // mark. Empty if nothing was marked, or if the encoder cannot tell or does not care.
-  virtual std::vector<size_t> marks() const { return {}; }
 
   // Any number of codes.
   void put_all(std::span<const I> codes, std::span<const u8> contexts) {
@@ -53,17 +86,40 @@ class CodeSink {
   }
 };
 
+// A source of codes of some width: a CodeSource, which typed<I>() gives.
+class AnySource {
+ public:
+  virtual ~AnySource() = default;
+  CodeWidth width() const { return width_; }
+  virtual bool wants_contexts() const { return false; }
+
+ private:
+  template <class I>
+  friend class CodeSource;
+  explicit AnySource(CodeWidth width) : width_(width) {}
+  CodeWidth width_;
+};
+
 // Gives codes in the order they were put. A reader passes contexts for all codes or for none.
 template <class I>
-class CodeSource {
+class CodeSource : public AnySource {
  public:
-  virtual ~CodeSource() = default;
+  CodeSource() : AnySource(kWidthOf<I>) {}
   virtual void next(std::span<I> codes, const u8* contexts) = 0;
-  virtual bool wants_contexts() const { return false; }
-  // The source of the next segment, of so many codes; several may be read at a time, or left
+  // The source of the next segment, of `count` codes; several may be read at a time, or left
   // unread. It lives as long as this one. Null if the encoder has no segments.
   virtual CodeSource* segment(size_t) { return nullptr; }
 };
+
+// A sink or source whose width is known to be that of I.
+template <class I>
+CodeSink<I>& typed(AnySink& sink) {
+  return static_cast<CodeSink<I>&>(sink);
+}
+template <class I>
+CodeSource<I>& typed(AnySource& source) {
+  return static_cast<CodeSource<I>&>(source);
+}
 
 // What of a chunk shall be decoded: a coarse level of it, or what lies in a box. More may be.
 struct Wanted {

@@ -32,7 +32,7 @@ void check(const u8* data, size_t size, double bound, const std::string& recipe,
   const Info info = inspect(stream);
   const Array decoded = decompress(stream),
               again = decompress(compress(decoded.as<T>().data(), shape, options));
-  const Mask mask{.params = {}, .fills = info.header.fills};
+  const Mask mask{.fills = info.header.fills};
   for (size_t i = 0; i < shape.size(); ++i) {
     const T a = values[i], b = decoded.as<T>()[i];
     require(bits_of(b) == bits_of(again.as<T>()[i]));
