@@ -3,7 +3,7 @@
 // makes one (make_codec.h), stages composed at compile time make one (compressor.h).
 //
 //   typed_codec.h   which payload a chunk becomes: constant, narrow, coded, tightened, ...
-//   pipeline.h      the stages one after the other, forth and back
+//   pipeline.h      the stages one after the other, in both directions
 //   body.h          what they make of a chunk
 #pragma once
 

@@ -34,8 +34,7 @@ std::unique_ptr<Join<T>> joined(const P& predictor, const Q& quantizer,
   }
 }
 
-// A pipeline has its join and, until there is another encoder, that which leaves codes as they
-// are.
+// A pipeline of this join. Until another encoder is added, codes are written as they are.
 template <class T>
 Pipeline<T> pipeline_of(std::unique_ptr<Join<T>> join) {
   Pipeline<T> pipeline;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pipeline: the stages of one recipe for one element type, one after the other, forth and back.
+// Pipeline: the stages of one recipe for one element type, one after the other, in both
+// directions.
 #pragma once
 
 #include <algorithm>
@@ -56,14 +57,14 @@ struct Pipeline {
   // not wanted may be left out; says whether none are.
   bool decode(ByteView packed, const Shape& shape, double bound, CodeWidth width,
               ValueSink& decoded, const Wanted& wanted = {}) const {
-    if (!takes(width, shape)) fail_corrupt("codes of a width that there is not");
+    if (!takes(width, shape)) fail_corrupt("codes of a width that the recipe does not have");
     const auto size = size_t(shape.size());
     const Writer unpacked = unpack(packed, size);
     Reader plain(lossless.empty() ? packed : unpacked.bytes());
     Body<T> body(preprocessors.size());
     body.read(plain, size);
     const auto codes = encoder->source(width, plain, size);
-    if (!codes) fail_corrupt("codes of a width that there is not");
+    if (!codes) fail_corrupt("codes of a width that the recipe does not have");
     if (width != kWidth && (body.special.count() > 0 || body.exact.count() > 0))
       fail_corrupt("narrow codes beside other values");
 
