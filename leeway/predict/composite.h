@@ -2,10 +2,10 @@
 // Composite: the best of several predictors for every block, as SZ2 and SZ3 have it [Liang et al.,
 // Big Data 2018] (composite.md).
 //
-// Blocks are visited in order, values of a block in order; Lorenzo looks over the border at blocks
-// before. The choice is made from what the differences would cost in bits. Data that was decoded
-// and is compressed again must not change, so a predictor that leaves all values of a block as they
-// are comes first, and a polynomial is taken only if what it makes of the values gives the same
+// Blocks are coded in order, and so are the values of a block; Lorenzo looks over the border at
+// earlier blocks. The choice is made from what the differences would cost in bits. Data that was
+// decoded and is compressed again must not change: a predictor that leaves all values of a block as
+// they are comes first, and a polynomial is taken only if the values it produces give the same
 // polynomial again.
 #pragma once
 
@@ -31,7 +31,7 @@ struct BlockChoice {
   i32 block = 0;         // edge; 0: by rank
 };
 
-template <class T, class Visit, class Notes>
+template <class T, class AnyCoder, class Notes>
 class BlockWalk {
   using C = Number<T>;
   using P = Predicted<T>;
@@ -42,8 +42,8 @@ class BlockWalk {
 
  public:
   // The field has at most four axes.
-  BlockWalk(const BlockChoice& choice, Field<T> field, Visit& visit, Notes& notes)
-      : choice_(choice), field_(field), visit_(visit), notes_(notes) {
+  BlockWalk(const BlockChoice& choice, Field<T> field, AnyCoder& coder, Notes& notes)
+      : choice_(choice), field_(field), coder_(coder), notes_(notes) {
     const size_t rank = field.shape.rank();
     extents_.fill(1);
     for (size_t k = 0; k < rank; ++k) extents_[4 - rank + k] = size_t(field.shape[k]);
@@ -100,11 +100,11 @@ class BlockWalk {
       if (method >= plane) keep_numbers(method, numbers);
     }
     if (method >= plane)
-      visit_polynomial(method, numbers);
+      code_polynomial(method, numbers);
     else if (method == lorenzo1)
-      visit_lorenzo<1>();
+      code_lorenzo<1>();
     else
-      visit_lorenzo<2>();
+      code_lorenzo<2>();
   }
 
   // Lorenzo, as in lorenzo.h: p = what the rows before give, and the values before in the row.
@@ -164,16 +164,16 @@ class BlockWalk {
     return true;
   }
   template <int order>
-  void visit_lorenzo() {
-    visit_.begin_block(block_size());
+  void code_lorenzo() {
+    auto block = coder_.block(block_size());
     for (size_t i = 0; i < block_[0]; ++i) {
-      if (order == 1 && first_[0] + i == 0 && visit_together()) continue;
-      visit_rows<order>(i, 0, block_[2]);
+      if (order == 1 && first_[0] + i == 0 && code_together(block)) continue;
+      code_rows<order>(block, i, 0, block_[2]);
     }
-    visit_.end_block(block_size());
+    block.finish();
   }
   // Some rows of every plane at a time, as many as can be done together.
-  bool visit_together() {
+  bool code_together(auto& block) {
     if (block_[1] * block_[2] < 3 || block_[1] > kMostBlockPlanes || block_[3] > kMostBlockLength)
       return false;
     const auto rows = [&](size_t first) { return std::min(kMostBlockRows, block_[2] - first); };
@@ -188,14 +188,14 @@ class BlockWalk {
                               .has_row = first_[2] + first > 0,
                               .has_column = first_[3] > 0,
                               .codes_in_plane = block_[2] * block_[3]};
-      if (!visit_.points_at(first * block_[3], wave)) visit_rows<1>(0, first, first + rows(first));
+      if (!block.wave(first * block_[3], wave)) code_rows<1>(block, 0, first, first + rows(first));
     }
     return true;
   }
   // Rows [first_row, end_row) of all planes. Rows (j, k) with the same j + k do not depend on each
-  // other: they are visited side by side, so that a value need not wait for the one before it.
+  // other: they are coded side by side, so that a value need not wait for the one before it.
   template <int order>
-  void visit_rows(size_t i, size_t first_row, size_t end_row) {
+  void code_rows(auto& block, size_t i, size_t first_row, size_t end_row) {
     const size_t length = block_[3], rows = end_row - first_row;
     for (size_t sum = 0; sum + 1 < block_[1] + rows; ++sum) {
       const size_t first = sum < rows ? 0 : sum - rows + 1,
@@ -212,7 +212,7 @@ class BlockWalk {
       for (size_t x = 0; x < length; ++x)
         for (size_t r = 0; r < count; ++r) {
           auto& [row, h, slot, last, second] = side_by_side_[r];
-          visit_.point_at(slot + x, row[x], prediction<order>(h + x, last, second));
+          block.put(slot + x, row[x], prediction<order>(h + x, last, second));
           second = last;
           last = P(row[x]);
         }
@@ -230,15 +230,15 @@ class BlockWalk {
     auto& found = polynomials_[size_t(method - plane)];
     auto it = found.find(block_);
     if (it == found.end())
-      it = found.try_emplace(block_, block_, method == plane ? 1 : 2, visit_.step()).first;
+      it = found.try_emplace(block_, block_, method == plane ? 1 : 2, coder_.step()).first;
     return it->second;
   }
-  void visit_polynomial(Method method, const Numbers& numbers) {
+  void code_polynomial(Method method, const Numbers& numbers) {
     polynomial(method).evaluate(numbers, fitted_.data());
     const size_t size = block_size();
     for (size_t i = 0; i < size; ++i) predicted_[i] = predicted_as<T>(fitted_[i]);
     gather_block(values_.data());
-    visit_.run(values_.data(), predicted_.data(), size, nullptr, nullptr, nullptr);
+    coder_.run({values_.data(), predicted_.data(), size});
     const T* from = values_.data();
     with_length(block_[3], [&](auto length) {
       for_each_row([&](T* row, const auto&) {
@@ -314,17 +314,17 @@ class BlockWalk {
   }
 
   bool has_special() const {
-    const u8* special = visit_.marks();
-    return special && !for_each_row([&](const T* row, const auto&) {
-             return std::all_of(special + (row - field_.data),
-                                special + (row - field_.data) + std::ptrdiff_t(block_[3]),
+    const u8* const flags = coder_.flags();
+    return flags && !for_each_row([&](const T* row, const auto&) {
+             return std::all_of(flags + (row - field_.data),
+                                flags + (row - field_.data) + std::ptrdiff_t(block_[3]),
                                 [](u8 flag) { return flag == 0; });
            });
   }
 
   // Whether all values would stay what they are.
   bool stays(T value, P predicted) const {
-    const auto rounded = visit_.rounded(value, predicted);
+    const auto rounded = coder_.grid().rounded(value, predicted);
     return !rounded || bits_of(*rounded) == bits_of(value);
   }
   template <int order>
@@ -339,9 +339,9 @@ class BlockWalk {
     return true;
   }
 
-  // Looks for a polynomial that the values it leads to lead to. There is none where a coefficient
-  // comes to lie between two numbers; then those of a coarser grain, which lie elsewhere, are
-  // tried.
+  // Looks for a fixed point: a polynomial that is found again when it is fitted to the values it
+  // produces. There is none if a coefficient lies between two numbers; then numbers of a coarser
+  // grain are tried, because they lie elsewhere.
   bool settle(Method method, Numbers& numbers) {
     const Polynomial<C>& p = polynomial(method);
     const size_t size = block_size();
@@ -352,7 +352,7 @@ class BlockWalk {
         p.evaluate(numbers, fitted_.data());
         for (size_t i = 0; i < size; ++i) predicted_[i] = predicted_as<T>(fitted_[i]);
         std::copy_n(values_.data(), size, rounded_.data());
-        visit_.round(rounded_.data(), predicted_.data(), size);
+        coder_.grid().round({rounded_.data(), predicted_.data(), size});
         fit_from(rounded_.data());
         if (!p.fit(numbers_of_block_.data(), fit)) return false;
         const Numbers again = p.rounded(fit, kGrains[k]);
@@ -370,7 +370,7 @@ class BlockWalk {
   static constexpr int kMantissa = 16;
   i64 cost(const C* differences, size_t size, double noise) const {
     constexpr size_t kLanes = 8, kDeep = 6;
-    const C inverse = C(2 / visit_.step()), least = C(1 + noise);
+    const C inverse = C(2 / coder_.step()), least = C(1 + noise);
     const auto term = [&](C d) { return std::min(least + std::abs(d) * inverse, C(0x1p20)); };
     i64 sum = 0;
     const auto add = [&](C product) {
@@ -479,7 +479,7 @@ class BlockWalk {
 
   const BlockChoice& choice_;
   Field<T> field_;
-  Visit& visit_;
+  AnyCoder& coder_;
   Notes& notes_;
   std::array<size_t, 4> extents_, first_{};
   std::array<std::ptrdiff_t, 4> strides_;
@@ -507,13 +507,13 @@ class BlockWalk {
 };
 
 // Batches of four axes, the rest outside.
-template <class T, class Visit, class Notes>
-void walk_blocks(const BlockChoice& choice, Field<T> field, Visit& visit, Notes& notes) {
+template <class T, class AnyCoder, class Notes>
+void walk_blocks(const BlockChoice& choice, Field<T> field, AnyCoder& coder, Notes& notes) {
   const size_t rank = std::min<size_t>(field.shape.rank(), 4);
   const Field<T> part{field.data, Shape(field.shape.extents().last(rank))};
   if (part.size() == 0) return;
   for (size_t first = 0; first < field.size(); first += part.size())
-    BlockWalk<T, Visit, Notes>(choice, {field.data + first, part.shape}, visit, notes).walk();
+    BlockWalk<T, AnyCoder, Notes>(choice, {field.data + first, part.shape}, coder, notes).walk();
 }
 
 struct Composite {
@@ -535,14 +535,14 @@ struct Composite {
     }
   } params;
 
-  template <class T, class Visit, class Notes>
-  void walk(Field<T> field, Visit&& visit, Notes& notes) const {
+  template <class T, class Notes>
+  void walk(Field<T> field, auto& coder, Notes& notes) const {
     walk_blocks({.lorenzo2 = params.second > 0,
                  .plane = params.degree > 0,
                  .quadric = params.degree > 1,
                  .compares = true,
                  .block = params.block},
-                field, visit, notes);
+                field, coder, notes);
   }
 };
 
