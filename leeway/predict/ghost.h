@@ -10,7 +10,7 @@
 #include <array>
 #include <cmath>
 
-#include "leeway/predict/choices.h"
+#include "leeway/predict/two_bit_notes.h"
 #include "leeway/stage/stage.h"
 
 namespace leeway {
@@ -31,7 +31,7 @@ struct Ghost {
     const Table table(field.shape);
     const size_t rows = size_t(table.rows), length = size_t(table.length);
     if (length == 0) return;
-    Choices<Notes> choices(notes, 2);
+    TwoBitNotes<Notes> curves_taken(notes, 2);
     const u8* const flags = coder.flags();
     for (size_t i = 0; i < rows; ++i) {
       T* x = field.data + i * length;
@@ -41,11 +41,11 @@ struct Ghost {
       for (size_t j = 1; j < length; ++j) {
         const auto [a, b, c] = before;
         const std::array<P, 3> curves = {a, P(2) * a - b, P(3) * (a - b) + c};
-        Choice choice;
+        Settled next;
         if (!coder.decoding() && !(flags && flags[i * length + j]))
-          choice = choose(x[j], curves, coder);
-        const P p = curves[choices.next(choice.curve)];
-        if (choice.is_stable)
+          next = settle(x[j], curves, coder);
+        const P p = curves[curves_taken.next(next.curve)];
+        if (next.is_stable)
           coder.point(x[j], p);
         else
           coder.exact(x[j], p);
@@ -53,7 +53,7 @@ struct Ghost {
         before = {is_near ? p : P(x[j]), a, b};
       }
     }
-    choices.finish();
+    curves_taken.finish();
   }
 
  private:
@@ -64,16 +64,16 @@ struct Ghost {
     return std::abs(double(a) - double(b));
   }
 
-  struct Choice {
+  struct Settled {
     u8 curve = 0;
     bool is_stable = true;
   };
 
   // The nearest curve, but so that what the value becomes would choose the same curve again: data
-  // that was decoded and is compressed once more must not change. If no choice does that, the value
+  // that was decoded and is compressed once more must not change. If no curve does that, the value
   // must be kept exactly.
   template <class T, class P>
-  static Choice choose(T x, const std::array<P, 3>& curves, const auto& coder) {
+  static Settled settle(T x, const std::array<P, 3>& curves, const auto& coder) {
     const auto nearest = [&](T value, bool on_grid) {
       int best = -1;
       for (int k = 0; k < 3; ++k) {

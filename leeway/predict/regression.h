@@ -26,10 +26,10 @@ struct Regression {
   template <class T, class Notes>
   void walk(Field<T> field, auto& coder, Notes& notes) const {
     walk_blocks({.lorenzo2 = false,
-                 .plane = params.degree == 1,
-                 .quadric = params.degree == 2,
+                 .degree1 = params.degree == 1,
+                 .degree2 = params.degree == 2,
                  .compares = false,
-                 .block = params.block},
+                 .edge = params.block},
                 field, coder, notes);
   }
 };
