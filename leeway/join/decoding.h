@@ -50,7 +50,7 @@ class Decoding final : public Coder<T>, private Segments<T> {
     if (next_ == ahead_.size()) look_ahead(1);
     value = recovered(predicted, ahead_[next_++], done_++, grids_.flags_of(value));
   }
-  [[gnu::always_inline]] void exact(T& value, P otherwise) override { point(value, otherwise); }
+  void exact(T& value, P otherwise) override { point(value, otherwise); }
   void tighten(double factor) override { grids_.tighten(factor); }
   double step() const override { return grids_.step(); }
   Segments<T>& segments() override { return *this; }
@@ -63,7 +63,7 @@ class Decoding final : public Coder<T>, private Segments<T> {
     Block(Decoding& coder, size_t count) : coder_(coder), count_(count) {
       coder.take(count, nullptr);
     }
-    [[gnu::always_inline]] void put(size_t slot, T& value, P predicted) {
+    void put(size_t slot, T& value, P predicted) {
       value = coder_.recovered(predicted, coder_.codes_[slot], coder_.done_ + slot,
                                coder_.grids_.flags_of(value));
     }
@@ -166,7 +166,7 @@ class Decoding final : public Coder<T>, private Segments<T> {
     left_ -= codes.size();
   }
   T exact_at(size_t place) const { return exact_.empty() ? T() : exact_[place]; }
-  [[gnu::always_inline]] T recovered(P predicted, I code, size_t place, u8 flags) const {
+  T recovered(P predicted, I code, size_t place, u8 flags) const {
     return code != kExactCode<I> ? grids_.of(flags).recover(predicted, code) : exact_at(place);
   }
 

@@ -51,7 +51,7 @@ class Encoding final : public Coder<T>, private Segments<T> {
     if (!code(value, predicted, waiting_[count_], grids_.flags_of(value))) exact_.add(done_, value);
     wait();
   }
-  [[gnu::always_inline]] void exact(T& value, P otherwise) override {
+  void exact(T& value, P otherwise) override {
     if (grids_.flags_of(value) & kSpecialFlag) return point(value, otherwise);
     exact_.add(done_, value);
     waiting_[count_] = kExactCode<I>;
@@ -71,7 +71,7 @@ class Encoding final : public Coder<T>, private Segments<T> {
       coder.flush();
       codes_ = coder.room(count);
     }
-    [[gnu::always_inline]] void put(size_t slot, T& value, P predicted) {
+    void put(size_t slot, T& value, P predicted) {
       if (!coder_.code(value, predicted, codes_[slot], coder_.grids_.flags_of(value)))
         without_code_.emplace_back(slot, value);
     }
@@ -159,7 +159,7 @@ class Encoding final : public Coder<T>, private Segments<T> {
   }
 
   // Returns whether the value has a code. If not, it stays what it is.
-  [[gnu::always_inline]] bool code(T& value, P predicted, I& to, u8 flags) {
+  bool code(T& value, P predicted, I& to, u8 flags) {
     const T original = value;
     if (!grids_.quantize(value, predicted, to, flags)) return false;
     if (!(flags & kSpecialFlag)) max_error_ = std::max(max_error_, rounded_error(original, value));
@@ -185,7 +185,7 @@ class Encoding final : public Coder<T>, private Segments<T> {
     return !any;
   }
 
-  [[gnu::always_inline]] void wait() {
+  void wait() {
     ++done_;
     if (++count_ == kMostCodes) flush();
   }

@@ -70,7 +70,7 @@ class GridsInForce {
   }
 
   // What a value without flags would become; nothing if it has no code.
-  [[gnu::always_inline]] std::optional<T> rounded(T value, P predicted) const {
+  std::optional<T> rounded(T value, P predicted) const {
     Code<T> code = 0;
     if (!quantize(value, predicted, code, 0)) return std::nullopt;
     return value;
@@ -83,7 +83,7 @@ class GridsInForce {
 
   // Returns whether the value has a code; if not, it stays as it is. A special value has code 0,
   // whatever is predicted: decoded data that is compressed again must take the same way.
-  [[gnu::always_inline]] bool quantize(T& value, P predicted, Code<T>& code, u8 flags) const {
+  bool quantize(T& value, P predicted, Code<T>& code, u8 flags) const {
     const T original = value;
     if (flags & kSpecialFlag) {
       code = 0;
