@@ -32,8 +32,8 @@ struct Center {
   }
 };
 
-// A predictor: the value before. walk() serves both directions, and both orders: it visits values
-// before the quantizer, and its integers after it.
+// A predictor: the value before. walk() hands every value with its prediction to a coder. It serves
+// both directions, and both orders: before the quantizer the coder takes values, after it integers.
 struct Previous {
   static constexpr std::string_view kName = "previous";
   static constexpr std::string_view kAbout = "the value before";
@@ -41,11 +41,11 @@ struct Previous {
   static constexpr leeway::Traits kTraits{};
   leeway::NoParams params;
 
-  template <class T, class Visit>
-  void walk(leeway::Field<T> field, Visit&& visit) const {
+  template <class T>
+  void walk(leeway::Field<T> field, auto& coder) const {
     leeway::Predicted<T> before{};
     for (T& value : field.values()) {
-      visit.point(value, before);  // leaves in `value` what the decoder will have
+      coder.point(value, before);  // leaves in `value` what the decoder will have
       before = leeway::Predicted<T>(value);
     }
   }

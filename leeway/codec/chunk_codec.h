@@ -11,7 +11,7 @@
 #include "leeway/codec/mask.h"
 #include "leeway/codec/payload.h"
 #include "leeway/stage/codes.h"
-#include "leeway/stage/marks.h"
+#include "leeway/stage/flags.h"
 #include "leeway/stage/values.h"
 
 namespace leeway {

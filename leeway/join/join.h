@@ -5,7 +5,7 @@
 #include <span>
 
 #include "leeway/stage/fills.h"
-#include "leeway/stage/marks.h"
+#include "leeway/stage/flags.h"
 #include "leeway/stage/stage.h"
 #include "leeway/stage/values.h"
 

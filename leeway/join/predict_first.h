@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predict from reconstructed values, quantize the difference (feedback).
+// Predict from decoded values, quantize the difference.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <utility>
-#include <vector>
-
+#include "leeway/join/decoding.h"
+#include "leeway/join/encoding.h"
 #include "leeway/join/join.h"
-#include "leeway/join/visitors.h"
+#include "leeway/join/trying.h"
 
 namespace leeway {
 
-// A predictor that finds its settings by trials and writes them beside the codes.
-template <class P>
-concept SettledPredictor = requires(const P p, Writer& side, Reader& in) {
-  p.write(side);
-  { p.read(Shape(), in) } -> std::same_as<P>;
-};
-
-// Predict from reconstructed values, quantize the difference. Patches stand in the order of the
-// walk. If values may have bounds of their own, the classes of these come first in the side data.
+// Patches are in the order of the walk. If values may have bounds of their own, the classes of
+// these bounds come first in the notes, then what the predictor notes.
 template <class T, class P, class Q>
 class PredictFirst final : public Join<T> {
  public:
@@ -32,109 +22,110 @@ class PredictFirst final : public Join<T> {
   bool encode(const ToEncode<T>& job, ValueSink& decoded, Encoded<T>& out) const override {
     const View& source = job.values;
     WholeField<T> whole(decoded, source.shape);
-    const Field<T> field = whole.field;
-    Marked marked{job.bound.most, job.special.flags, job.special.fills};
+    ByValue by_value;
     if (is_by_value_) {
-      marked.classes = BoundClasses::of(job.bound);
-      marked.classes.write(out.notes);
-      marked.join();
+      by_value = ByValue(BoundClasses::of(job.bound), job.special.flags);
+      by_value.classes.write(out.notes);
     }
+    const CodedChunk<T> chunk = by_value.in(
+        {job.bound.most, whole.field.data, job.special.flags, {}, job.special.fills});
+    const P predictor = settled(source, chunk, out.notes);
+    if (!is_in_place(source, whole.field)) gather(source, whole.field.data);
     CodeSink<Code<T>>& sink = typed<Code<T>>(out.codes);
-    Quantize<T, Q> visit(quantizer_, marked.bound, field.data, marked.marks, marked.classes.bounds,
-                         marked.fills, sink, out.exact);
-    if constexpr (SettledPredictor<P>) {
-      const P settled =
-          predictor_.settled(field.shape, [&](const P& candidate, const Sample& part) {
-            return try_on(candidate, part, source, marked);
-          });
-      settled.write(out.notes);
-      walk(settled, source, field, visit);
-    } else if constexpr (NotingPredictor<P, T>) {
-      if (!is_in_place(source, field)) gather(source, field.data);
-      predictor_.walk(field, visit, out.notes);
-    } else {
-      walk(predictor_, source, field, visit);
-    }
-    visit.flush();
+    Encoding<T, Q> coder(quantizer_, chunk, sink, out.exact);
+    walk(predictor, whole.field, coder, out.notes);
+    coder.finish();
     sink.finish();
     whole.finish();
-    out.max_error = visit.max_error;
+    out.max_error = coder.max_error();
     return true;
   }
   bool decode(const ToDecode& job, const Coded<T>& in, ValueSink& decoded) const override {
     WholeField<T> whole(decoded, job.shape);
     const Field<T> field = whole.field;
-    Marked marked{job.bound};
-    if (is_by_value_) {
-      marked.classes = BoundClasses::read(in.notes, job.bound, field.size());
-      marked.join();
-    }
-    Recover<T, Q> visit(quantizer_, job.bound, field.data, marked.marks, marked.classes.bounds,
-                        typed<Code<T>>(in.codes), field.size(), in.exact, job.wanted);
+    ByValue by_value;
+    if (is_by_value_) by_value = ByValue(BoundClasses::read(in.notes, job.bound, field.size()), {});
+    const CodedChunk<T> chunk = by_value.in({job.bound, field.data});
+    Decoding<T, Q> coder(quantizer_, chunk, typed<Code<T>>(in.codes), field.size(), in.exact,
+                         job.wanted);
     if constexpr (SettledPredictor<P>)
-      predictor_.read(field.shape, in.notes).walk(field, visit);
-    else if constexpr (NotingPredictor<P, T>)
-      predictor_.walk(field, visit, in.notes);
+      walk(predictor_.read(job.shape, in.notes), field, coder, in.notes);
     else
-      predictor_.walk(field, visit);
+      walk(predictor_, field, coder, in.notes);
     whole.finish();
-    return visit.is_complete;
+    return coder.is_complete();
   }
   JoinTraits traits() const override { return {P::kTraits.chunk_values, true, is_by_value_}; }
 
  private:
-  struct Marked {
-    double bound;
-    std::span<const u8> marks{};
-    Fills<T> fills{};
-    BoundClasses classes{};
-    std::vector<u8> joined{};
-    void join() {
-      if (!classes.bounds.empty()) marks = joined = classes.marks(marks);
+  // Classes of bounds, and flags that say which value belongs to which.
+  struct ByValue {
+    BoundClasses classes;
+    std::vector<u8> flags;
+    ByValue() = default;
+    ByValue(BoundClasses c, std::span<const u8> special) : classes(std::move(c)) {
+      if (!classes.bounds.empty()) flags = classes.flags(special);
+    }
+    CodedChunk<T> in(CodedChunk<T> chunk) const {
+      if (!classes.bounds.empty()) chunk.flags = flags;
+      chunk.class_bounds = classes.bounds;
+      return chunk;
     }
   };
 
-  Trial try_on(const P& candidate, const Sample& part, const View& source,
-               const Marked& marked) const {
+  static void walk(const P& predictor, Field<T> field, auto& coder, auto& notes) {
+    if constexpr (NotingPredictor<P, T>)
+      predictor.walk(field, coder, notes);
+    else
+      predictor.walk(field, coder);
+  }
+
+  // The predictor with its settings, which are noted if it chooses them by trials.
+  P settled(const View& source, const CodedChunk<T>& chunk, Writer& notes) const {
+    if constexpr (SettledPredictor<P>) {
+      const auto trial = [&](const P& candidate, const Sample& sample) {
+        return try_on(candidate, sample, source, chunk);
+      };
+      P found = predictor_.settled(source.shape, trial);
+      found.write(notes);
+      return found;
+    } else {
+      return predictor_;
+    }
+  }
+  Trial try_on(const P& candidate, const Sample& sample, const View& source,
+               CodedChunk<T> chunk) const {
     const auto cut = [&](const View& whole) {
-      View view(whole.at(part.first), whole.dtype, part.shape, whole.strides);
-      for (size_t axis = 0; axis < part.shape.rank(); ++axis)
-        view.strides[axis] *= std::ptrdiff_t(part.step[axis]);
+      View view(whole.at(sample.first), whole.dtype, sample.shape, whole.strides);
+      for (size_t axis = 0; axis < sample.shape.rank(); ++axis)
+        view.strides[axis] *= std::ptrdiff_t(sample.step[axis]);
       return view;
     };
-    if (part.shape.size() == 1 && marked.marks.empty())
-      return try_on_one(candidate, source.at(part.first), marked);
-    Buffer<T> values(size_t(part.shape.size()));
-    Buffer<u8> marks(marked.marks.empty() ? 0 : values.size());
-    if (!marks.empty()) gather(cut(view_of(marked.marks.data(), source.shape)), marks.data());
-    auto visit = std::make_unique<Estimate<T, Q>>(
-        quantizer_, marked.bound, std::span<const u8>(marks), marked.classes.bounds, marked.fills);
-    walk(candidate, cut(source), Field<T>{values.data(), part.shape}, *visit);
-    return visit->result();
+    if constexpr (requires { candidate.tightening(size_t(0)); })
+      if (sample.shape.size() == 1 && chunk.flags.empty())
+        return try_on_one(candidate.tightening(0), source.at(sample.first), chunk);
+    Buffer<T> values(size_t(sample.shape.size()));
+    Buffer<u8> flags(chunk.flags.empty() ? 0 : values.size());
+    gather(cut(source), values.data());
+    if (!flags.empty()) gather(cut(view_of(chunk.flags.data(), source.shape)), flags.data());
+    chunk.values = values.data();
+    chunk.flags = flags;
+    const auto coder = std::make_unique<Trying<T, Q>>(quantizer_, chunk);
+    Writer notes;
+    walk(candidate, Field<T>{values.data(), sample.shape}, *coder, notes);
+    return coder->result();
   }
 
-  // A value alone has the prediction 0.
-  Trial try_on_one(const P& candidate, const std::byte* at, const Marked& marked) const {
+  // Predictors that go from coarse to fine (trials.h) predict a value that is alone as 0. This is
+  // their most frequent question, so it is answered without a walk.
+  Trial try_on_one(double tightening, const std::byte* at, CodedChunk<T> chunk) const {
     T value;
     std::memcpy(&value, at, sizeof value);
-    const Visitor<T, Q> visit(quantizer_, marked.bound * candidate.tightening(0), nullptr, {}, {},
-                              marked.fills);
-    Trial trial;
-    Code<T> code;
+    chunk.bound *= tightening;
     const T before = value;
-    visit.quantize(value, {}, code, 0);
-    trial.coded = code != 0;
-    trial.unchanged = bits_of(value) == bits_of(before);
-    return trial;
-  }
-
-  static void walk(const P& predictor, const View& source, Field<T> field, auto& visit) {
-    if constexpr (requires { predictor.walk(source, field, visit); }) {
-      predictor.walk(source, field, visit);
-    } else {
-      if (!is_in_place(source, field)) gather(source, field.data);
-      predictor.walk(field, visit);
-    }
+    Code<T> code = 0;
+    GridsInForce<T, Q>(quantizer_, chunk).quantize(value, {}, code, 0);
+    return {.coded = code != 0, .unchanged = bits_of(value) == bits_of(before)};
   }
 
   P predictor_;

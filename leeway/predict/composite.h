@@ -2,109 +2,75 @@
 // Composite: the best of several predictors for every block, as SZ2 and SZ3 have it [Liang et al.,
 // Big Data 2018] (composite.md).
 //
-// Blocks are visited in order, values of a block in order; Lorenzo looks over the border at blocks
-// before. The choice is made from what the differences would cost in bits. Data that was decoded
-// and is compressed again must not change, so a predictor that leaves all values of a block as they
-// are comes first, and a polynomial is taken only if what it makes of the values gives the same
+// Blocks are coded in order, and so are the values of a block; Lorenzo looks over the border at
+// earlier blocks. The choice is made from what the differences would cost in bits. Data that was
+// decoded and is compressed again must not change: a predictor that leaves all values of a block as
+// they are comes first, and a polynomial is taken only if the values it produces give the same
 // polynomial again.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
+#include <cmath>
 #include <map>
 #include <vector>
 
-#include "leeway/base/bits.h"
-#include "leeway/predict/choices.h"
+#include "leeway/predict/block_costs.h"
+#include "leeway/predict/block_grid.h"
+#include "leeway/predict/block_notes.h"
 #include "leeway/predict/number.h"
 #include "leeway/predict/polynomial.h"
 #include "leeway/stage/stage.h"
 
 namespace leeway {
 
-// What blocks choose from; Lorenzo of order 1 always.
-struct BlockChoice {
-  bool lorenzo2 = false, plane = true, quadric = false;
-  bool compares = true;  // else the first polynomial that can be taken is
-  i32 block = 0;         // edge; 0: by rank
+// What may predict a block, beside Lorenzo of order 1.
+struct BlockMethods {
+  bool lorenzo2 = false, degree1 = true, degree2 = false;
+  bool compares = true;  // else the first polynomial that can be taken is taken
+  i32 edge = 0;          // of a block; 0: by the number of axes
 };
 
-template <class T, class Visit, class Notes>
-class BlockWalk {
+template <class T, class AnyCoder, class Notes>
+class BlockWalk : BlockGrid<T> {
   using C = Number<T>;
   using P = Predicted<T>;
   using Numbers = typename Polynomial<C>::Numbers;
   using Fit = typename Polynomial<C>::Fit;
+  using Grid = BlockGrid<T>;
+  using Grid::block_, Grid::block_size, Grid::first_, Grid::for_each_block, Grid::for_each_row,
+      Grid::gather_block, Grid::put_back_block, Grid::start_, Grid::strides_, Grid::with_length;
+  using enum BlockMethod;
   static constexpr bool kReads = std::is_same_v<Notes, Reader>;
-  enum Method : u8 { lorenzo1, lorenzo2, plane, quadric };
 
  public:
   // The field has at most four axes.
-  BlockWalk(const BlockChoice& choice, Field<T> field, Visit& visit, Notes& notes)
-      : choice_(choice), field_(field), visit_(visit), notes_(notes) {
-    const size_t rank = field.shape.rank();
-    extents_.fill(1);
-    for (size_t k = 0; k < rank; ++k) extents_[4 - rank + k] = size_t(field.shape[k]);
-    for (size_t k = 4, stride = 1; k-- > 0; stride *= extents_[k])
-      strides_[k] = std::ptrdiff_t(stride);
-    static constexpr size_t kEdges[] = {128, 128, 16, 6, 6}, kMost[] = {128, 128, 45, 12, 6};
-    edge_ = choice.block ? std::min(size_t(choice.block), kMost[rank]) : kEdges[rank];
-  }
+  BlockWalk(const BlockMethods& allowed, Field<T> field, AnyCoder& coder, Notes& notes)
+      : Grid(field, allowed.edge), allowed_(allowed), field_(field), coder_(coder), notes_(notes) {}
 
   void walk() {
     if (field_.size() == 0) return;
-    if constexpr (kReads) read_notes();
+    if constexpr (kReads) known_.read(notes_, [this](auto&& f) { this->for_each_block(f); });
     for_each_block([&] { walk_block(); });
-    if constexpr (!kReads) write_notes();
+    if constexpr (!kReads) known_.write(notes_);
   }
 
  private:
-  template <class F>
-  void for_each_block(F&& f) {
-    const auto step = [&](size_t k) { return extents_[k] == 1 ? 1 : edge_; };
-    for (first_[0] = 0; first_[0] < extents_[0]; first_[0] += step(0))
-      for (first_[1] = 0; first_[1] < extents_[1]; first_[1] += step(1))
-        for (first_[2] = 0; first_[2] < extents_[2]; first_[2] += step(2))
-          for (first_[3] = 0; first_[3] < extents_[3]; first_[3] += step(3)) {
-            for (size_t k = 0; k < 4; ++k) block_[k] = std::min(step(k), extents_[k] - first_[k]);
-            start_ = field_.data;
-            for (size_t k = 0; k < 4; ++k) start_ += std::ptrdiff_t(first_[k]) * strides_[k];
-            f();
-          }
-  }
-  size_t block_size() const { return block_[0] * block_[1] * block_[2] * block_[3]; }
-
-  // Calls f(row, its place in axes 0 to 2) until it says false; says whether it never did.
-  template <class F>
-  bool for_each_row(F&& f) const {
-    for (size_t i = 0; i < block_[0]; ++i)
-      for (size_t j = 0; j < block_[1]; ++j) {
-        T* row = start_ + std::ptrdiff_t(i) * strides_[0] + std::ptrdiff_t(j) * strides_[1];
-        for (size_t k = 0; k < block_[2]; ++k, row += strides_[2])
-          if (!f(row, std::array{first_[0] + i, first_[1] + j, first_[2] + k})) return false;
-      }
-    return true;
-  }
-
   void walk_block() {
-    Method method = lorenzo1;
+    BlockMethod method = lorenzo1;
     Numbers numbers{};
     if constexpr (kReads) {
-      method = methods_[next_++];
-      if (method >= plane) numbers = take_numbers(method);
+      method = known_.take(numbers);
     } else {
       method = choose(numbers);
-      methods_.push_back(method);
-      if (method >= plane) keep_numbers(method, numbers);
+      known_.add(method, numbers);
     }
-    if (method >= plane)
-      visit_polynomial(method, numbers);
+    if (method >= degree1)
+      code_polynomial(method, numbers);
     else if (method == lorenzo1)
-      visit_lorenzo<1>();
+      code_lorenzo<1>();
     else
-      visit_lorenzo<2>();
+      code_lorenzo<2>();
   }
 
   // Lorenzo, as in lorenzo.h: p = what the rows before give, and the values before in the row.
@@ -140,16 +106,6 @@ class BlockWalk {
       }
     });
   }
-  // Calls f(length), as a constant where it is a usual one: short loops are worth it.
-  template <class F>
-  static void with_length(size_t length, F&& f) {
-    if (length == 6)
-      f(std::integral_constant<size_t, 6>());
-    else if (length == 8)
-      f(std::integral_constant<size_t, 8>());
-    else
-      f(length);
-  }
   // Calls f(value, prediction) along a row until it says false; f may change the value.
   template <int order, class F>
   bool for_each_prediction(T* row, const std::array<size_t, 3>& place, F&& f) {
@@ -164,16 +120,16 @@ class BlockWalk {
     return true;
   }
   template <int order>
-  void visit_lorenzo() {
-    visit_.begin_block(block_size());
+  void code_lorenzo() {
+    auto block = coder_.block(block_size());
     for (size_t i = 0; i < block_[0]; ++i) {
-      if (order == 1 && first_[0] + i == 0 && visit_together()) continue;
-      visit_rows<order>(i, 0, block_[2]);
+      if (order == 1 && first_[0] + i == 0 && code_together(block)) continue;
+      code_rows<order>(block, i, 0, block_[2]);
     }
-    visit_.end_block(block_size());
+    block.finish();
   }
   // Some rows of every plane at a time, as many as can be done together.
-  bool visit_together() {
+  bool code_together(auto& block) {
     if (block_[1] * block_[2] < 3 || block_[1] > kMostBlockPlanes || block_[3] > kMostBlockLength)
       return false;
     const auto rows = [&](size_t first) { return std::min(kMostBlockRows, block_[2] - first); };
@@ -188,14 +144,14 @@ class BlockWalk {
                               .has_row = first_[2] + first > 0,
                               .has_column = first_[3] > 0,
                               .codes_in_plane = block_[2] * block_[3]};
-      if (!visit_.points_at(first * block_[3], wave)) visit_rows<1>(0, first, first + rows(first));
+      if (!block.wave(first * block_[3], wave)) code_rows<1>(block, 0, first, first + rows(first));
     }
     return true;
   }
   // Rows [first_row, end_row) of all planes. Rows (j, k) with the same j + k do not depend on each
-  // other: they are visited side by side, so that a value need not wait for the one before it.
+  // other: they are coded side by side, so that a value need not wait for the one before it.
   template <int order>
-  void visit_rows(size_t i, size_t first_row, size_t end_row) {
+  void code_rows(auto& block, size_t i, size_t first_row, size_t end_row) {
     const size_t length = block_[3], rows = end_row - first_row;
     for (size_t sum = 0; sum + 1 < block_[1] + rows; ++sum) {
       const size_t first = sum < rows ? 0 : sum - rows + 1,
@@ -212,7 +168,7 @@ class BlockWalk {
       for (size_t x = 0; x < length; ++x)
         for (size_t r = 0; r < count; ++r) {
           auto& [row, h, slot, last, second] = side_by_side_[r];
-          visit_.point_at(slot + x, row[x], prediction<order>(h + x, last, second));
+          block.put(slot + x, row[x], prediction<order>(h + x, last, second));
           second = last;
           last = P(row[x]);
         }
@@ -226,36 +182,20 @@ class BlockWalk {
       return (P(2) * last - second) + (h[0] - P(2) * h[-1] + h[-2]);
   }
 
-  const Polynomial<C>& polynomial(Method method) {
-    auto& found = polynomials_[size_t(method - plane)];
+  const Polynomial<C>& polynomial(BlockMethod method) {
+    auto& found = polynomials_[size_t(method) - size_t(degree1)];
     auto it = found.find(block_);
     if (it == found.end())
-      it = found.try_emplace(block_, block_, method == plane ? 1 : 2, visit_.step()).first;
+      it = found.try_emplace(block_, block_, method == degree1 ? 1 : 2, coder_.step()).first;
     return it->second;
   }
-  void visit_polynomial(Method method, const Numbers& numbers) {
+  void code_polynomial(BlockMethod method, const Numbers& numbers) {
     polynomial(method).evaluate(numbers, fitted_.data());
     const size_t size = block_size();
     for (size_t i = 0; i < size; ++i) predicted_[i] = predicted_as<T>(fitted_[i]);
     gather_block(values_.data());
-    visit_.run(values_.data(), predicted_.data(), size, nullptr, nullptr, nullptr);
-    const T* from = values_.data();
-    with_length(block_[3], [&](auto length) {
-      for_each_row([&](T* row, const auto&) {
-        std::memcpy(row, from, length * sizeof(T));
-        from += length;
-        return true;
-      });
-    });
-  }
-  void gather_block(T* to) const {
-    with_length(block_[3], [&](auto length) {
-      for_each_row([&](const T* row, const auto&) {
-        std::memcpy(to, row, length * sizeof(T));
-        to += length;
-        return true;
-      });
-    });
+    coder_.run({values_.data(), predicted_.data(), size});
+    put_back_block(values_.data());
   }
   // Followed by zeros, as polynomials want them.
   void fit_from(const T* values) {
@@ -266,16 +206,16 @@ class BlockWalk {
 
   // The encoder's side.
 
-  Method choose(Numbers& numbers) {
+  BlockMethod choose(Numbers& numbers) {
     if (has_special()) return lorenzo1;
     gather_block(values_.data());
     fit_from(values_.data());
     if (stays<1>()) return lorenzo1;
-    if (choice_.lorenzo2 && stays<2>()) return lorenzo2;
-    Method best = lorenzo1, best_polynomial = lorenzo1;
+    if (allowed_.lorenzo2 && stays<2>()) return lorenzo2;
+    BlockMethod best = lorenzo1, best_polynomial = lorenzo1;
     i64 least = 0, least_polynomial = 0;
-    for (const Method method : {plane, quadric}) {
-      if (!(method == plane ? choice_.plane : choice_.quadric)) continue;
+    for (const BlockMethod method : {degree1, degree2}) {
+      if (!(method == degree1 ? allowed_.degree1 : allowed_.degree2)) continue;
       const Polynomial<C>& p = polynomial(method);
       Fit fit;
       if (!p.fit(numbers_of_block_.data(), fit)) continue;
@@ -296,17 +236,17 @@ class BlockWalk {
         numbers = found;
       }
     }
-    if (choice_.compares || best_polynomial == lorenzo1) {
+    if (allowed_.compares || best_polynomial == lorenzo1) {
       least = lorenzo_cost<1>();
-      if (choice_.lorenzo2)
+      if (allowed_.lorenzo2)
         if (const i64 estimate = lorenzo_cost<2>(); estimate < least) {
           best = lorenzo2;
           least = estimate;
         }
     }
-    if (best_polynomial != lorenzo1 && (!choice_.compares || least_polynomial < least) &&
+    if (best_polynomial != lorenzo1 && (!allowed_.compares || least_polynomial < least) &&
         settle(best_polynomial, numbers)) {
-      if (!choice_.compares) return best_polynomial;
+      if (!allowed_.compares) return best_polynomial;
       fit_from(values_.data());
       if (polynomial_cost(best_polynomial) < least) return best_polynomial;
     }
@@ -314,17 +254,17 @@ class BlockWalk {
   }
 
   bool has_special() const {
-    const u8* special = visit_.marks();
-    return special && !for_each_row([&](const T* row, const auto&) {
-             return std::all_of(special + (row - field_.data),
-                                special + (row - field_.data) + std::ptrdiff_t(block_[3]),
+    const u8* const flags = coder_.flags();
+    return flags && !for_each_row([&](const T* row, const auto&) {
+             return std::all_of(flags + (row - field_.data),
+                                flags + (row - field_.data) + std::ptrdiff_t(block_[3]),
                                 [](u8 flag) { return flag == 0; });
            });
   }
 
   // Whether all values would stay what they are.
   bool stays(T value, P predicted) const {
-    const auto rounded = visit_.rounded(value, predicted);
+    const auto rounded = coder_.grid().rounded(value, predicted);
     return !rounded || bits_of(*rounded) == bits_of(value);
   }
   template <int order>
@@ -339,10 +279,10 @@ class BlockWalk {
     return true;
   }
 
-  // Looks for a polynomial that the values it leads to lead to. There is none where a coefficient
-  // comes to lie between two numbers; then those of a coarser grain, which lie elsewhere, are
-  // tried.
-  bool settle(Method method, Numbers& numbers) {
+  // Looks for a fixed point: a polynomial that is found again when it is fitted to the values it
+  // produces. There is none if a coefficient lies between two numbers; then numbers of a coarser
+  // grain are tried, because they lie elsewhere.
+  bool settle(BlockMethod method, Numbers& numbers) {
     const Polynomial<C>& p = polynomial(method);
     const size_t size = block_size();
     Fit fit;
@@ -352,7 +292,7 @@ class BlockWalk {
         p.evaluate(numbers, fitted_.data());
         for (size_t i = 0; i < size; ++i) predicted_[i] = predicted_as<T>(fitted_[i]);
         std::copy_n(values_.data(), size, rounded_.data());
-        visit_.round(rounded_.data(), predicted_.data(), size);
+        coder_.grid().round({rounded_.data(), predicted_.data(), size});
         fit_from(rounded_.data());
         if (!p.fit(numbers_of_block_.data(), fit)) return false;
         const Numbers again = p.rounded(fit, kGrains[k]);
@@ -363,33 +303,6 @@ class BlockWalk {
     return false;
   }
 
-  // About how many bits differences cost, in parts of 2^-kMantissa: the logarithms
-  // of `noise` + 2 |d| / step. The bits of a number are its logarithm, nearly; several numbers are
-  // multiplied first.
-  using Bits = std::conditional_t<sizeof(C) == 4, u32, u64>;
-  static constexpr int kMantissa = 16;
-  i64 cost(const C* differences, size_t size, double noise) const {
-    constexpr size_t kLanes = 8, kDeep = 6;
-    const C inverse = C(2 / visit_.step()), least = C(1 + noise);
-    const auto term = [&](C d) { return std::min(least + std::abs(d) * inverse, C(0x1p20)); };
-    i64 sum = 0;
-    const auto add = [&](C product) {
-      constexpr int kDropped = (sizeof(C) == 4 ? 23 : 52) - kMantissa;
-      sum += i64(std::bit_cast<Bits>(product) - std::bit_cast<Bits>(C(1))) >> kDropped;
-    };
-    size_t i = 0;
-    for (; i + kLanes * kDeep <= size; i += kLanes * kDeep) {
-      std::array<C, kLanes> products;
-      products.fill(1);
-      for (size_t k = 0; k < kDeep; ++k)
-        for (size_t j = 0; j < kLanes; ++j) products[j] *= term(differences[i + k * kLanes + j]);
-      for (const C product : products) add(product);
-    }
-    for (; i < size; ++i) add(term(differences[i]));
-    return sum;
-  }
-  static constexpr i64 bits(i64 count) { return count << kMantissa; }
-
   // Costs are estimated from every fourth row, where there are many.
   bool is_looked_at(const std::array<size_t, 3>& place) const {
     constexpr size_t kMany = 16;
@@ -399,9 +312,9 @@ class BlockWalk {
   i64 cost_of_all(const C* end, double noise) const {
     const auto count = size_t(end - differences_.data());
     const double whole = double(block_size()) / double(count);
-    return i64(double(cost(differences_.data(), count, noise)) * whole);
+    return i64(double(cost_of(differences_.data(), count, coder_.step(), noise)) * whole);
   }
-  i64 polynomial_cost(Method method) {
+  i64 polynomial_cost(BlockMethod method) {
     C* difference = differences_.data();
     const C *fitted = fitted_.data(), *number = numbers_of_block_.data();
     for_each_row([&](T*, const auto& place) {
@@ -413,7 +326,7 @@ class BlockWalk {
       number += block_[3];
       return true;
     });
-    return cost_of_all(difference, 0) + bits(kNumberBits * i64(polynomial(method).terms()));
+    return cost_of_all(difference, 0) + bits_as_cost(kNumberBits * i64(polynomial(method).terms()));
   }
   // From original neighbours in the block, as reconstructed ones are not there yet: differences
   // will be off by the errors of the neighbours.
@@ -434,58 +347,15 @@ class BlockWalk {
     return cost_of_all(difference, kNoise[order - 1][std::max<size_t>(1, field_.shape.rank()) - 1]);
   }
 
-  // What the decoder has to know: the choices, then number by number the differences to the block
-  // before with the same method.
-  void keep_numbers(Method method, const Numbers& numbers) {
-    kept_[size_t(method - plane)].push_back(numbers);
-  }
-  Numbers take_numbers(Method method) {
-    const auto which = size_t(method - plane);
-    return kept_[which][taken_[which]++];
-  }
-  static constexpr size_t terms_of(size_t which) { return which == 0 ? 5 : 15; }
-  void write_notes() {
-    Choices<Writer> choices(notes_, 3);
-    for (const Method method : methods_) choices.next(method);
-    choices.finish();
-    for (size_t which = 0; which < 2; ++which)
-      for (size_t t = 0; t < terms_of(which); ++t) {
-        i64 before = 0;
-        for (const Numbers& numbers : kept_[which]) {
-          const i64 d = numbers[t] - std::exchange(before, numbers[t]);
-          notes_.put_varint(zigzag(d));
-        }
-      }
-  }
-  void read_notes() {
-    Choices<Reader> choices(notes_, 3);
-    for_each_block([&] {
-      methods_.push_back(Method(choices.next(0)));
-      if (methods_.back() >= plane) kept_[size_t(methods_.back() - plane)].emplace_back();
-    });
-    for (size_t which = 0; which < 2; ++which)
-      for (size_t t = 0; t < terms_of(which); ++t) {
-        u64 before = 0;
-        for (Numbers& numbers : kept_[which]) {
-          before += u64(unzigzag(notes_.get_varint()));
-          numbers[t] = i64(before);
-        }
-      }
-  }
-
   static constexpr i64 kNumberBits = 6;  // what a coefficient costs, about
   static constexpr std::array<i64, 3> kGrains{4, 2, 1};
   static constexpr size_t kMostValues = kMostCodes, kPadding = 8;
 
-  const BlockChoice& choice_;
+  const BlockMethods& allowed_;
   Field<T> field_;
-  Visit& visit_;
+  AnyCoder& coder_;
   Notes& notes_;
-  std::array<size_t, 4> extents_, first_{};
-  std::array<std::ptrdiff_t, 4> strides_;
-  size_t edge_;
-  BlockShape block_{};
-  T* start_ = nullptr;
+  BlockNotes<Numbers> known_;
   std::array<std::array<std::vector<Row>, 27>, 2> rows_;
   std::array<std::map<BlockShape, Polynomial<C>>, 2> polynomials_;
   static constexpr size_t kMostRows = 12;
@@ -500,20 +370,16 @@ class BlockWalk {
   std::array<T, kMostValues> values_, rounded_;
   std::array<P, kMostValues> predicted_;
   std::array<C, kMostValues + kPadding> fitted_, numbers_of_block_, differences_;
-  std::vector<Method> methods_;
-  std::array<std::vector<Numbers>, 2> kept_;
-  std::array<size_t, 2> taken_{};
-  size_t next_ = 0;
 };
 
 // Batches of four axes, the rest outside.
-template <class T, class Visit, class Notes>
-void walk_blocks(const BlockChoice& choice, Field<T> field, Visit& visit, Notes& notes) {
+template <class T, class AnyCoder, class Notes>
+void walk_blocks(const BlockMethods& allowed, Field<T> field, AnyCoder& coder, Notes& notes) {
   const size_t rank = std::min<size_t>(field.shape.rank(), 4);
   const Field<T> part{field.data, Shape(field.shape.extents().last(rank))};
   if (part.size() == 0) return;
   for (size_t first = 0; first < field.size(); first += part.size())
-    BlockWalk<T, Visit, Notes>(choice, {field.data + first, part.shape}, visit, notes).walk();
+    BlockWalk<T, AnyCoder, Notes>(allowed, {field.data + first, part.shape}, coder, notes).walk();
 }
 
 struct Composite {
@@ -535,14 +401,14 @@ struct Composite {
     }
   } params;
 
-  template <class T, class Visit, class Notes>
-  void walk(Field<T> field, Visit&& visit, Notes& notes) const {
+  template <class T, class Notes>
+  void walk(Field<T> field, auto& coder, Notes& notes) const {
     walk_blocks({.lorenzo2 = params.second > 0,
-                 .plane = params.degree > 0,
-                 .quadric = params.degree > 1,
+                 .degree1 = params.degree > 0,
+                 .degree2 = params.degree > 1,
                  .compares = true,
-                 .block = params.block},
-                field, visit, notes);
+                 .edge = params.block},
+                field, coder, notes);
   }
 };
 

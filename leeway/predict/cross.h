@@ -35,13 +35,13 @@ struct Cross {
     }
   } params;
 
-  template <class T, class Visit, class Notes>
-  void walk(Field<T> field, Visit&& visit, Notes& notes) const {
+  template <class T, class Notes>
+  void walk(Field<T> field, Coder<T>& coder, Notes& notes) const {
     const auto size = size_t(params.rows) * size_t(params.columns);
-    Block<T, std::remove_reference_t<Visit>, Notes> block(params, visit, notes);
+    Block<T, Notes> block(params, coder, notes);
     size_t first = 0;
     for (; first + size <= field.size(); first += size) block.walk(field.data + first);
-    for (; first < field.size(); ++first) visit_alone(field.data[first], visit);
+    for (; first < field.size(); ++first) code_alone(field.data[first], coder);
   }
 
  private:
@@ -49,10 +49,10 @@ struct Cross {
   enum Context : u8 { twin = 0, rest = 1, expected = 8, first_cross = 112, pivot_itself = 184 };
 
   template <class T>
-  static void visit_alone(T& value, auto& visit) {
+  static void code_alone(T& value, Coder<T>& coder) {
     const Predicted<T> nothing{};
     const u8 context = rest;
-    visit.run(&value, &nothing, 1, &context, nullptr, nullptr);
+    coder.run({&value, &nothing, 1, &context});
   }
 
   // Half octaves, from 0 for less than 1.
@@ -69,15 +69,15 @@ struct Cross {
     u8 row = 0, column = 0;
   };
 
-  template <class T, class Visit, class Notes>
+  template <class T, class Notes>
   class Block {
     static constexpr bool kReads = std::is_same_v<Notes, Reader>;
 
    public:
-    Block(const Params& params, Visit& visit, Notes& notes)
+    Block(const Params& params, Coder<T>& coder, Notes& notes)
         : rows_(size_t(params.rows)),
           columns_(size_t(params.columns)),
-          visit_(visit),
+          coder_(coder),
           notes_(notes) {}
 
     void walk(T* values) {
@@ -95,16 +95,16 @@ struct Cross {
       unique_rows_ = unique(rows_, has_row_twins_);
       unique_columns_ = unique(columns_, has_column_twins_);
       if constexpr (kReads) {
-        for (size_t n = 0; n < pivots_.size(); ++n) visit_cross(n);
+        for (size_t n = 0; n < pivots_.size(); ++n) code_cross(n);
       } else {
         for (Pivot pivot; find_pivot(pivot);) {
           pivots_.push_back(pivot);
-          visit_cross(pivots_.size() - 1);
+          code_cross(pivots_.size() - 1);
         }
         write_notes();
       }
-      visit_rest();
-      visit_twins();
+      code_rest();
+      code_twins();
     }
 
    private:
@@ -158,7 +158,7 @@ struct Cross {
       return farthest > kWorthACross;
     }
 
-    void visit_cross(size_t number) {
+    void code_cross(size_t number) {
       const size_t i = pivots_[number].row, j = pivots_[number].column;
       collect(i, j, u8(pivot_itself + octaves(pivot_, 70)));
       flush();
@@ -186,13 +186,13 @@ struct Cross {
         for (const size_t l : unique_columns_) sum(k, l) += factor * row_[l];
       }
     }
-    void visit_rest() {
+    void code_rest() {
       for (const size_t i : unique_rows_) {
         for (const size_t j : unique_columns_) collect(i, j, rest);
         flush();
       }
     }
-    void visit_twins() {
+    void code_twins() {
       const size_t n = has_row_twins_ ? edge(rows_) : 0, m = has_column_twins_ ? edge(columns_) : 0;
       for (size_t i = 0; i < rows_; ++i) {
         for (size_t j = 0; j < columns_; ++j) {
@@ -205,7 +205,7 @@ struct Cross {
       }
     }
 
-    // Values wait here to be visited together.
+    // Values wait here to be coded together.
     void collect(size_t i, size_t j, u8 context) {
       if (!known(i, j)) add(i, j, predicted_as<T>(Number<T>(sum(i, j))), context);
     }
@@ -218,8 +218,7 @@ struct Cross {
     }
     void flush() {
       if (waiting_ == 0) return;
-      visit_.run(waiting_values_.data(), predicted_.data(), waiting_, contexts_.data(), nullptr,
-                 nullptr);
+      coder_.run({waiting_values_.data(), predicted_.data(), waiting_, contexts_.data()});
       for (size_t k = 0; k < waiting_; ++k) *places_[k] = waiting_values_[k];
       waiting_ = 0;
     }
@@ -248,7 +247,7 @@ struct Cross {
     static constexpr size_t kMost = 128;
 
     size_t rows_, columns_;
-    Visit& visit_;
+    Coder<T>& coder_;
     Notes& notes_;
     T* values_ = nullptr;
     std::vector<double> sum_, row_, column_;  // row and column: of the last cross

@@ -10,7 +10,7 @@
 #include <array>
 #include <cmath>
 
-#include "leeway/predict/choices.h"
+#include "leeway/predict/two_bit_notes.h"
 #include "leeway/stage/stage.h"
 
 namespace leeway {
@@ -25,35 +25,35 @@ struct Ghost {
   NoParams params;
 
   // Notes are a Writer or a Reader: four choices a byte, low bits first.
-  template <class T, class Visit, class Notes>
-  void walk(Field<T> field, Visit&& visit, Notes& notes) const {
+  template <class T, class Notes>
+  void walk(Field<T> field, auto& coder, Notes& notes) const {
     using P = Predicted<T>;
     const Table table(field.shape);
     const size_t rows = size_t(table.rows), length = size_t(table.length);
     if (length == 0) return;
-    Choices<Notes> choices(notes, 2);
-    const u8* const special = visit.marks();
+    TwoBitNotes<Notes> curves_taken(notes, 2);
+    const u8* const flags = coder.flags();
     for (size_t i = 0; i < rows; ++i) {
       T* x = field.data + i * length;
-      visit.keep(x[0], P(0));
+      coder.exact(x[0], P(0));
       std::array<P, 3> before;  // the last first
       before.fill(P(x[0]));
       for (size_t j = 1; j < length; ++j) {
         const auto [a, b, c] = before;
         const std::array<P, 3> curves = {a, P(2) * a - b, P(3) * (a - b) + c};
-        Choice choice;
-        if (!visit.decodes() && !(special && special[i * length + j]))
-          choice = choose(x[j], curves, visit);
-        const P p = curves[choices.next(choice.curve)];
-        if (choice.is_stable)
-          visit.point(x[j], p);
+        Settled next;
+        if (!coder.decoding() && !(flags && flags[i * length + j]))
+          next = settle(x[j], curves, coder);
+        const P p = curves[curves_taken.next(next.curve)];
+        if (next.is_stable)
+          coder.point(x[j], p);
         else
-          visit.keep(x[j], p);
-        const bool is_near = distance(P(x[j]), p) <= kReach * visit.step();
+          coder.exact(x[j], p);
+        const bool is_near = distance(P(x[j]), p) <= kReach * coder.step();
         before = {is_near ? p : P(x[j]), a, b};
       }
     }
-    choices.finish();
+    curves_taken.finish();
   }
 
  private:
@@ -64,21 +64,21 @@ struct Ghost {
     return std::abs(double(a) - double(b));
   }
 
-  struct Choice {
+  struct Settled {
     u8 curve = 0;
     bool is_stable = true;
   };
 
-  // The nearest curve, but so that what the value becomes would choose the same again: data that
-  // was decoded and is compressed once more must not change. Where no choice does that, the value
-  // is to be kept.
+  // The nearest curve, but so that what the value becomes would choose the same curve again: data
+  // that was decoded and is compressed once more must not change. If no curve does that, the value
+  // must be kept exactly.
   template <class T, class P>
-  static Choice choose(T x, const std::array<P, 3>& curves, const auto& visit) {
+  static Settled settle(T x, const std::array<P, 3>& curves, const auto& coder) {
     const auto nearest = [&](T value, bool on_grid) {
       int best = -1;
       for (int k = 0; k < 3; ++k) {
         const P p = curves[size_t(k)];
-        if (on_grid && visit.rounded(value, p) != value) continue;
+        if (on_grid && coder.grid().rounded(value, p) != value) continue;
         if (best < 0 || distance(P(value), p) < distance(P(value), curves[size_t(best)])) best = k;
       }
       return best;
@@ -86,10 +86,10 @@ struct Ghost {
     int k = nearest(x, true);
     if (k >= 0) return {u8(k)};  // decoded already, or as good as that
     k = nearest(x, false);
-    const auto y = visit.rounded(x, curves[size_t(k)]);
+    const auto y = coder.grid().rounded(x, curves[size_t(k)]);
     if (!y) return {u8(k)};  // will be kept
     const int again = nearest(*y, true);
-    if (again < 0 || visit.rounded(x, curves[size_t(again)]) != y) return {u8(k), false};
+    if (again < 0 || coder.grid().rounded(x, curves[size_t(again)]) != y) return {u8(k), false};
     return {u8(again)};
   }
 };

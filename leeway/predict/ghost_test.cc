@@ -9,11 +9,12 @@ namespace {
 // Keeps every value as it is, and notes what was predicted for it.
 struct Recorder {
   std::vector<float> predicted;
-  void keep(float&, float) { predicted.push_back(NAN); }
+  void exact(float&, float) { predicted.push_back(NAN); }
   void point(float&, float p) { predicted.push_back(p); }
   double step() const { return 1; }
-  bool decodes() const { return false; }
-  const u8* marks() const { return nullptr; }
+  bool decoding() const { return false; }
+  const u8* flags() const { return nullptr; }
+  const Recorder& grid() const { return *this; }
   std::optional<float> rounded(float value, float) const { return value; }
 };
 

@@ -49,17 +49,16 @@ struct Interp {
   LEEWAY_EXPORT void write(Writer& side) const;
   LEEWAY_EXPORT Interp read(const Shape& shape, Reader& side) const;
 
-  template <class T, class Visit>
-  void walk(Field<T> field, Visit&& visit) const {
+  template <class T>
+  void walk(Field<T> field, Coder<T>& coder) const {
     const Shape& shape = field.shape;
     if (field.size() == 0) return;
     const int levels = levels_of(shape);
-    visit.tighten(tightening(level_of_first(shape)));
-    const Predicted<T> nothing{};
-    visit.run(field.data, &nothing, 1, nullptr, visit.marks(), nullptr);
+    coder.tighten(tightening(level_of_first(shape)));
+    coder.point(field.data[0], Predicted<T>{});
     for (int level = levels; level-- > 0;) {
-      visit.tighten(tightening(level));
-      for (size_t i = 0; i < shape.rank(); ++i) Pass(*this, field, u64(1) << level, i).walk(visit);
+      coder.tighten(tightening(level));
+      for (size_t i = 0; i < shape.rank(); ++i) Pass(*this, field, u64(1) << level, i).walk(coder);
     }
   }
 
@@ -93,12 +92,12 @@ struct Interp {
       }
     }
 
-    void walk(auto& visit) {
+    void walk(Coder<T>& coder) {
       for (size_t axis = 0; axis < rank_; ++axis)
         if (first_[axis] >= field_.shape[axis]) return;
       Index index = first_;
       for (;;) {
-        walk_row(index, visit);
+        walk_row(index, coder);
         size_t axis = rank_ - 1;
         while (axis > 0 && (index[axis - 1] += step_[axis - 1]) >= field_.shape[axis - 1]) {
           --axis;
@@ -109,13 +108,13 @@ struct Interp {
     }
 
    private:
-    void walk_row(Index index, auto& visit) {
+    void walk_row(Index index, Coder<T>& coder) {
       const size_t last = rank_ - 1;
       const u64 n = field_.shape[last];
-      const u8* special = visit.marks();
+      const u8* const flags = coder.flags();
       std::array<T, kMostCodes> values;
       std::array<Predicted<T>, kMostCodes> predicted;
-      std::array<u8, kMostCodes> flags;
+      std::array<u8, kMostCodes> row_flags;
       while (index[last] < n) {
         std::ptrdiff_t at = 0;
         for (size_t axis = 0; axis < rank_; ++axis)
@@ -125,12 +124,14 @@ struct Interp {
         T* row = field_.data + at;
         predict_row(row, index[axis_], count, predicted.data());
         for (size_t i = 0; i < count; ++i) values[i] = row[i * step_[last]];
-        if (special)
+        if (flags)
           for (size_t i = 0; i < count; ++i)
-            flags[i] = special[size_t(row - field_.data) + i * step_[last]];
+            row_flags[i] = flags[size_t(row - field_.data) + i * step_[last]];
         index[last] += count * step_[last];
-        visit.run(values.data(), predicted.data(), count, nullptr, special ? flags.data() : nullptr,
-                  nullptr);
+        coder.run({.values = values.data(),
+                   .predicted = predicted.data(),
+                   .count = count,
+                   .flags = flags ? row_flags.data() : nullptr});
         for (size_t i = 0; i < count; ++i) row[i * step_[last]] = values[i];
       }
     }
@@ -151,8 +152,8 @@ struct Interp {
       }
     }
 
-    // From the neighbours a, b, c, d at -3 s, -s, s and 3 s, as far as they exist; for so many
-    // values they do or do not alike.
+    // Predicts `count` values from their neighbours a, b, c and d at -3s, -s, s and 3s. The same
+    // neighbours exist for all of them.
     void predict(const T* first, u64 position, size_t count, Predicted<T>* predicted) const {
       const std::ptrdiff_t d1 = std::ptrdiff_t(s_) * strides_[axis_], d3 = 3 * d1;
       const u64 n = field_.shape[axis_], step = step_[rank_ - 1];

@@ -6,23 +6,24 @@
 namespace leeway::test {
 namespace {
 
-// Stands for a quantizer without error, and notes what it is asked.
-struct Recorder {
-  std::vector<u8> special{};
+// A coder without error, which records what it is given.
+struct Recorder final : Coder<double> {
   std::vector<double> predictions{}, values{};
-  void run(double* x, const double* p, size_t n, const u8*, const u8*, u8*) {
-    predictions.insert(predictions.end(), p, p + n);
-    values.insert(values.end(), x, x + n);
+  Segments<double> none;
+  Recorder(const Interp& interp, const Shape& shape, std::vector<double> field)
+      : Coder<double>(false, nullptr) {
+    interp.walk(Field<double>{field.data(), shape}, *this);
   }
-  const u8* marks() const { return nullptr; }
-  void tighten(double) {}
+  void run(const Run<double>& run) override {
+    predictions.insert(predictions.end(), run.predicted, run.predicted + run.count);
+    values.insert(values.end(), run.values, run.values + run.count);
+  }
+  void point(double& value, double predicted) override { run({&value, &predicted, 1}); }
+  void exact(double&, double) override { FAIL(); }
+  void tighten(double) override {}
+  double step() const override { return 0; }
+  Segments<double>& segments() override { return none; }
 };
-
-Recorder walk(const Interp& interp, const Shape& shape, std::vector<double> values) {
-  Recorder recorder;
-  interp.walk(Field<double>{values.data(), shape}, recorder);
-  return recorder;
-}
 
 TEST(Interp, VisitsEveryValueOnce) {
   for (const Shape& full : shapes())
@@ -32,7 +33,7 @@ TEST(Interp, VisitsEveryValueOnce) {
       for (size_t i = 0; i < values.size(); ++i) values[i] = double(i);
       Interp interp;
       interp.params.reverse = reverse;
-      auto seen = walk(interp, shape, values).values;
+      auto seen = Recorder(interp, shape, values).values;
       std::ranges::sort(seen);
       ASSERT_EQ(seen, values) << to_string(shape);
     }
@@ -48,7 +49,7 @@ TEST(Interp, IsExactForPolynomials) {
         values.push_back(std::pow(y / 8, degree) + std::pow(x / 4, degree) + 3);
     Interp interp;
     interp.params.cubic = degree == 3;
-    const Recorder seen = walk(interp, shape, values);
+    const Recorder seen(interp, shape, values);
     size_t wrong = 0;
     for (size_t i = 0; i < seen.values.size(); ++i)
       wrong += std::abs(seen.values[i] - seen.predictions[i]) > 1e-9;

@@ -24,19 +24,19 @@ struct Lag {
     }
   } params;
 
-  template <class T, class Visit>
-  void walk(Field<T> field, Visit&& visit) const {
+  template <class T>
+  void walk(Field<T> field, Coder<T>& coder) const {
     using P = Predicted<T>;
     const Table table(field.shape);
     const auto length = size_t(table.length);
     if (length == 0) return;
     P last{};
     for (size_t i = 0; i < length; ++i) {
-      visit.point(field.data[i], last);
+      coder.point(field.data[i], last);
       last = P(field.data[i]);
     }
     std::array<P, kMostCodes> predicted;
-    const u8* const special = visit.marks();
+    const u8* const flags = coder.flags();
     for (size_t t = 1; t < size_t(table.rows); ++t) {
       T* const frame = field.data + t * length;
       const auto frames = std::min(size_t(params.frames), t);
@@ -48,8 +48,10 @@ struct Lag {
           predicted[i] = frames == 1   ? P(a[i])
                          : frames == 2 ? P(2) * P(a[i]) - P(b[i])
                                        : P(3) * (P(a[i]) - P(b[i])) + P(c[i]);
-        visit.run(x, predicted.data(), count, nullptr,
-                  special ? special + (x - field.data) : nullptr, nullptr);
+        coder.run({.values = x,
+                   .predicted = predicted.data(),
+                   .count = count,
+                   .flags = flags ? flags + (x - field.data) : nullptr});
       }
     }
   }

@@ -64,8 +64,8 @@ struct Lorenzo {
   LEEWAY_EXPORT void backward_piece(const Shape& shape, size_t axes, size_t first, size_t count,
                                     U* values) const;
 
-  template <class T, class Visit>
-  void walk(Field<T> field, Visit&& visit) const {
+  template <class T>
+  void walk(Field<T> field, auto& coder) const {
     const auto axes = params.axes > 0 ? size_t(params.axes) : kMaxRank;
     for_each_batch(field, axes, [&](Field<T> part) {
       const size_t rank = part.shape.rank(), length = rank ? size_t(part.shape[rank - 1]) : 1;
@@ -79,7 +79,7 @@ struct Lorenzo {
         const size_t left = table - row % table;
         const size_t rows = row >= row_by_row && params.order == 1 ? waves.rows(left) : 0;
         if (rows > 0) {
-          if (try_wave(part, index, x, waves, rows, row % table > 0, visit)) {
+          if (try_wave(part, index, x, waves, rows, row % table > 0, coder)) {
             done = row + rows;
             return;
           }
@@ -87,17 +87,17 @@ struct Lorenzo {
         }
         predict_from_rows(part, index, x, before.data() + 2, length, false);
         if (params.order == 1)
-          walk_row<1>(x, before.data() + 2, length, visit);
+          walk_row<1>(x, before.data() + 2, length, coder);
         else
-          walk_row<2>(x, before.data() + 2, length, visit);
+          walk_row<2>(x, before.data() + 2, length, coder);
       });
     });
   }
 
   // Some rows of a table at once (wave.h).
-  template <class T, class Visit>
+  template <class T>
   bool try_wave(Field<T> part, const Index& index, T* x, WaveMaker<T>& waves, size_t rows,
-                bool has_above, Visit&& visit) const {
+                bool has_above, auto& coder) const {
     if constexpr (WaveMaker<T>::kPossible) {
       const size_t rank = part.shape.rank(), length = size_t(part.shape[rank - 1]);
       Wave<T> wave = waves.make(x, rows, std::ptrdiff_t(length), has_above, false);
@@ -109,7 +109,7 @@ struct Lorenzo {
         }
         wave = waves.with_other(wave);
       }
-      return visit.wave(wave);
+      return coder.wave(wave);
     }
     return false;
   }
@@ -171,16 +171,16 @@ struct Lorenzo {
     }
   }
 
-  template <int order, class T, class Visit>
-  static void walk_row(T* x, const Predicted<T>* h, size_t length, Visit&& visit) {
+  template <int order, class T>
+  static void walk_row(T* x, const Predicted<T>* h, size_t length, auto& coder) {
     using P = Predicted<T>;
     P last{}, second{};
     for (size_t i = 0; i < length; ++i) {
       const P* g = h + i;
       if constexpr (order == 1)
-        visit.point(x[i], last + (g[0] - g[-1]));
+        coder.point(x[i], last + (g[0] - g[-1]));
       else
-        visit.point(x[i], (P(2) * last - second) + (g[0] - P(2) * g[-1] + g[-2]));
+        coder.point(x[i], (P(2) * last - second) + (g[0] - P(2) * g[-1] + g[-2]));
       second = last;
       last = P(x[i]);
     }

@@ -39,22 +39,22 @@ struct Pattern {
     }
   } params;
 
-  template <class T, class Visit, class Notes>
-  void walk(Field<T> field, Visit&& visit, Notes& notes) const {
+  template <class T, class Notes>
+  void walk(Field<T> field, Coder<T>& coder, Notes& notes) const {
     Layout layout;
     if constexpr (std::is_same_v<Notes, Reader>) {
       layout.size = size_t(notes.get_varint(kMost, "a pattern too large"));
       layout.count = size_t(notes.get_varint(kMost, "too many sub-blocks"));
       if (layout.size == 0 || layout.count == 0) fail_corrupt("an empty pattern");
       BitReader in(notes.rest());
-      walk_blocks(field, visit, layout, in);
+      walk_blocks(field, coder, layout, in);
       in.expect_end();
     } else {
       layout = given_or_found(field);
       notes.put_varint(layout.size);
       notes.put_varint(layout.count);
       BitWriter out;
-      walk_blocks(field, visit, layout, out);
+      walk_blocks(field, coder, layout, out);
       notes.put_bytes(out.take().bytes());
     }
   }
@@ -135,8 +135,8 @@ struct Pattern {
     return model;
   }
 
-  template <class T, class Visit, class Notes>
-  void walk_blocks(Field<T> field, Visit& visit, const Layout& layout, Notes& notes) const {
+  template <class T, class Notes>
+  void walk_blocks(Field<T> field, Coder<T>& coder, const Layout& layout, Notes& notes) const {
     size_t first = 0;
     std::vector<Predicted<T>> predictions(layout.size);
     for (; first + layout.block() <= field.size(); first += layout.block()) {
@@ -151,12 +151,10 @@ struct Pattern {
       for (size_t s = 0; s < layout.count; ++s, block += layout.size) {
         for (size_t k = 0; k < layout.size; ++k)
           predictions[k] = predicted_as<T>(Number<T>(predicted(model, s, k)));
-        visit.run(block, predictions.data(), layout.size, nullptr, nullptr, nullptr);
+        coder.run({block, predictions.data(), layout.size});
       }
     }
-    const Predicted<T> nothing{};
-    for (; first < field.size(); ++first)
-      visit.run(field.data + first, &nothing, 1, nullptr, nullptr, nullptr);
+    for (; first < field.size(); ++first) coder.point(field.data[first], Predicted<T>{});
   }
 
   // The usual sizes of pairs of shells, tried on some blocks.

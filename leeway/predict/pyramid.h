@@ -48,8 +48,8 @@ struct Pyramid {
   } params;
   size_t first_level = 0;  // what the finest level counts as, if coarser ones are tried alone
 
-  template <class T, class Visit>
-  void walk(Field<T> field, Visit&& visit) const;
+  template <class T>
+  void walk(Field<T> field, Coder<T>& coder) const;
 
   // With all settings given: by trials on samples of an array, or as an encoder has written them.
   using Try = std::function<Trial(const Pyramid&, const Sample&)>;
@@ -68,82 +68,84 @@ struct Pyramid {
   LEEWAY_EXPORT u32 active_axes(const Shape& shape) const;
   template <class C>
   LEEWAY_EXPORT std::unique_ptr<PyramidWalk<C>> make_walk(const Tiles& tiles, double step) const;
-  template <class T, class Visitor>
-  void walk_segment(const TileSegment& segment, pyramid::Arrays<T>& arrays, Visitor& visit,
-                    pyramid::Storage<T, Visitor>& storage, PyramidWalk<Number<T>>& walk) const;
-  template <class T, class Visitor>
-  void walk_segments(std::span<const TileSegment> segments, pyramid::Arrays<T>& arrays,
-                     Visitor& visit, pyramid::Storage<T, Visitor>& storage,
+  template <class T>
+  void walk_segment(const TileSegment& segment, pyramid::Arrays<T>& arrays, Coder<T>& coder,
+                    size_t finest, pyramid::Storage<T>& storage,
+                    PyramidWalk<Number<T>>& walk) const;
+  template <class T>
+  void walk_segments(std::span<const TileSegment> alike, pyramid::Arrays<T>& arrays,
+                     Coder<T>& coder, pyramid::Storage<T>& storage,
                      PyramidWalk<Number<T>>& walk) const;
 };
 
-// Step by step: load, code, put back.
-template <class T, class Visitor>
-void Pyramid::walk_segment(const TileSegment& segment, pyramid::Arrays<T>& arrays, Visitor& visit,
-                           pyramid::Storage<T, Visitor>& storage,
+// Step by step: load, code, put back. Levels below `finest` are left out.
+template <class T>
+void Pyramid::walk_segment(const TileSegment& segment, pyramid::Arrays<T>& arrays, Coder<T>& coder,
+                           size_t finest, pyramid::Storage<T>& storage,
                            PyramidWalk<Number<T>>& walk) const {
   for (const TileStep& step : segment.steps) {
-    if (step.level < visit.last_level()) return;
+    if (step.level < finest) return;
     const Polyphase layout(step.shape, step.active, !step.is_top);
-    storage.load(step, layout, arrays, visit);
-    visit.tighten(tightening(step.level));
+    storage.load(step, layout, arrays, coder);
+    coder.tighten(tightening(step.level));
     walk.walk(step, layout, storage.numbers(), storage.magnitudes(), storage);
     storage.put_back(step, layout, arrays);
   }
 }
 
 // Segments that do not need each other, on several threads if there are some to share.
-template <class T, class Visitor>
-void Pyramid::walk_segments(std::span<const TileSegment> segments, pyramid::Arrays<T>& arrays,
-                            Visitor& visit, pyramid::Storage<T, Visitor>& storage,
+template <class T>
+void Pyramid::walk_segments(std::span<const TileSegment> alike, pyramid::Arrays<T>& arrays,
+                            Coder<T>& coder, pyramid::Storage<T>& storage,
                             PyramidWalk<Number<T>>& walk) const {
-  std::vector<std::unique_ptr<Visitor>> parts;  // null: coded already, or not wanted
-  for (const TileSegment& segment : segments) {
-    parts.push_back(visit.fork(segment.count));
+  Segments<T>& segments = coder.segments();
+  const size_t finest = segments.finest();
+  std::vector<std::unique_ptr<Coder<T>>> parts;  // null: coded already, or not wanted
+  for (const TileSegment& segment : alike) {
+    parts.push_back(segments.open(segment.count));
     if (!parts.back())
-      walk_segment(segment, arrays, visit, storage, walk);
-    else if (segment.box && !visit.wants(*segment.box))
+      walk_segment(segment, arrays, coder, finest, storage, walk);
+    else if (segment.box && !segments.wants(*segment.box))
       parts.back().reset();
   }
   if (const unsigned threads = threads_to_share(); threads > 1 && parts.size() > 1) {
     for_each_index(parts.size(), threads, {}, [&](u64 i) {
       if (!parts[size_t(i)]) return;
-      pyramid::Storage<T, Visitor> own;
-      walk_segment(segments[size_t(i)], arrays, *parts[size_t(i)], own, *walk.another());
+      pyramid::Storage<T> own;
+      walk_segment(alike[size_t(i)], arrays, *parts[size_t(i)], finest, own, *walk.another());
     });
   } else {
     for (size_t i = 0; i < parts.size(); ++i)
-      if (parts[i]) walk_segment(segments[i], arrays, *parts[i], storage, walk);
+      if (parts[i]) walk_segment(alike[i], arrays, *parts[i], finest, storage, walk);
   }
   for (const auto& part : parts)
-    if (part) visit.join(*part);
+    if (part) segments.close(*part);
 }
 
-template <class T, class Visit>
-void Pyramid::walk(Field<T> field, Visit&& visit) const {
-  using Visitor = std::remove_reference_t<Visit>;
+template <class T>
+void Pyramid::walk(Field<T> field, Coder<T>& coder) const {
   const Tiles tiles(field.shape, active_axes(field.shape), size_t(std::max(params.tile, 0)),
                     first_level);
   if (tiles.segments.empty()) return;
-  pyramid::Arrays<T> arrays(field, tiles, visit.marks());
-  if (!visit.decodes()) arrays.values.coarsen();
-  const auto walk = make_walk<Number<T>>(tiles, visit.step());
-  const auto storage = std::make_unique_for_overwrite<pyramid::Storage<T, Visitor>>();
+  pyramid::Arrays<T> arrays(field, tiles, coder.flags());
+  if (!coder.decoding()) arrays.values.coarsen();
+  const auto walk = make_walk<Number<T>>(tiles, coder.step());
+  const auto storage = std::make_unique_for_overwrite<pyramid::Storage<T>>();
   const std::span<const TileSegment> segments = tiles.segments;
+  const size_t finest = coder.segments().finest();
   for (size_t first = 0, end = 0; first < segments.size(); first = end) {
     const TileSegment& segment = segments[first];
-    if (segment.level < visit.last_level()) break;
-    if (segment.is_level) visit.mark(segment.level);
+    if (segment.level < finest) break;
+    if (segment.is_level) coder.segments().begin_level(segment.level);
     // Tiles of a level do not need each other.
     const auto is_alike = [&](const TileSegment& other) {
       return segment.box && other.box && other.level == segment.level;
     };
     end = first + 1;
     while (end < segments.size() && is_alike(segments[end])) ++end;
-    walk_segments(segments.subspan(first, end - first), arrays, visit, *storage, *walk);
+    walk_segments(segments.subspan(first, end - first), arrays, coder, *storage, *walk);
   }
-  if (visit.last_level() > 0)
-    arrays.values.refine(std::min(visit.last_level(), tiles.shapes.size() - 1));
+  if (finest > 0) arrays.values.refine(std::min(finest, tiles.shapes.size() - 1));
 }
 
 }  // namespace leeway

@@ -23,14 +23,14 @@ struct Regression {
     }
   } params;
 
-  template <class T, class Visit, class Notes>
-  void walk(Field<T> field, Visit&& visit, Notes& notes) const {
+  template <class T, class Notes>
+  void walk(Field<T> field, auto& coder, Notes& notes) const {
     walk_blocks({.lorenzo2 = false,
-                 .plane = params.degree == 1,
-                 .quadric = params.degree == 2,
+                 .degree1 = params.degree == 1,
+                 .degree2 = params.degree == 2,
                  .compares = false,
-                 .block = params.block},
-                field, visit, notes);
+                 .edge = params.block},
+                field, coder, notes);
   }
 };
 

@@ -15,16 +15,16 @@ struct Tightness {
 };
 inline constexpr Tightness kTightness[] = {{1, 1}, {1.25, 2}, {1.5, 3}};
 
-// About so many values of the middle of an array, all of short axes. With more than three axes, the
-// two fastest stay long enough to be interpolated along: tiny slices would speak against slices.
+// About `values` values from the middle of an array; short axes are kept whole. With more than
+// three axes, the two fastest stay at least 32 long. In smaller slices interpolation has no chance,
+// and a trial would always reject freezing the slow axes.
 LEEWAY_EXPORT Sample middle_sample(const Shape& shape, u64 values);
 
-// Whether an array looks as if certain settings had made it: then they leave it as it is. What a
-// walk visits first is tried: the first value, which has the bound of the level `top`, the coarse
-// levels of the first slice along frozen
-// axes, then more and more slices, up to the whole of a small array; of a large one until enough
-// values have a code that is not 0. `ask` tries the settings on a sample whose finest level is
-// another one of the whole array.
+// Whether an array looks as if certain settings had made it: then they leave it as it is. Tried is
+// what a walk codes first: the first value, which has the bound of the level `top`; the coarse
+// levels of the first slice along frozen axes; then more and more slices. This ends with the whole
+// array if it is small, or when enough values have a code that is not 0. `ask` tries the settings
+// on a sample whose finest level is level `first_level` of the array.
 LEEWAY_EXPORT bool looks_made(const Shape& shape, u32 frozen, size_t top,
                               const std::function<Trial(size_t first_level, const Sample&)>& ask);
 

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wavefront: the order of waveSZ [Tian et al., PPoPP 2020], in which a predictor that waits for its
-// neighbours need not wait.
-//
-// A value of a table needs those to the left, above, and above to the left. All values with the
-// same row + column are independent of each other: a column of the wavefront. Here some rows at a
-// time are skewed so that such columns are vectors, and the loop of prediction, quantization and
-// reconstruction runs on whole columns: first growing ones (HEAD), then full ones (BODY), then
-// shrinking ones (TAIL). What comes out are the very codes of the loop value by value, in the order
-// of rows; lorenzo uses it, too.
+// Wavefront: a table predicted in waves, as waveSZ has it [Tian et al., PPoPP 2020]. stage/wave.h
+// explains what a wave is. Codes are those of the loop value by value, in the order of rows;
+// `lorenzo` uses waves, too.
 #pragma once
 
 #include <array>
@@ -36,30 +30,30 @@ struct Wavefront {
     }
   } params;
 
-  template <class T, class Visit>
-  void walk(Field<T> field, Visit&& visit) const {
+  template <class T>
+  void walk(Field<T> field, auto& coder) const {
     using P = Predicted<T>;
     const Table table(field.shape);
     const size_t rows = size_t(table.rows), length = size_t(table.length);
     if (params.border == Border::predicted || field.shape.rank() < 2)
-      return Lorenzo().walk(Field<T>{field.data, {table.rows, table.length}}, visit);
+      return Lorenzo().walk(Field<T>{field.data, {table.rows, table.length}}, coder);
     if (field.size() == 0) return;
     const auto at = [&](size_t i, size_t j) -> T& { return field.data[i * length + j]; };
-    for (size_t j = 0; j < length; ++j) visit.keep(at(0, j), j > 0 ? P(at(0, j - 1)) : P(0));
+    for (size_t j = 0; j < length; ++j) coder.exact(at(0, j), j > 0 ? P(at(0, j - 1)) : P(0));
     WaveMaker<T> waves(length - 1);
     for (size_t i = 1; i < rows;) {
       const size_t n = waves.rows(rows - i);
       if constexpr (WaveMaker<T>::kPossible)
-        if (n > 0 && visit.wave(waves.make(&at(i, 1), n, std::ptrdiff_t(length), true, true))) {
+        if (n > 0 && coder.wave(waves.make(&at(i, 1), n, std::ptrdiff_t(length), true, true))) {
           i += n;
           continue;
         }
       for (const size_t stop = i + std::max<size_t>(n, 1); i < stop; ++i) {
-        visit.keep(at(i, 0), P(at(i - 1, 0)));
+        coder.exact(at(i, 0), P(at(i - 1, 0)));
         P left = P(at(i, 0)), above_left = P(0) + P(at(i - 1, 0));
         for (size_t j = 1; j < length; ++j) {
           const P above = P(0) + P(at(i - 1, j));
-          visit.point(at(i, j), left + (above - above_left));
+          coder.point(at(i, j), left + (above - above_left));
           left = P(at(i, j));
           above_left = above;
         }

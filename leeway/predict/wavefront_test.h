@@ -31,7 +31,7 @@ struct Loop {
     max_error = std::max(max_error, rounded_error(x, value));
     put(code);
   }
-  void keep(T&, Predicted<T> = {}) { decodes_now ? void(++done) : put(0); }
+  void exact(T&, Predicted<T> = {}) { decodes_now ? void(++done) : put(0); }
   bool wave(const Wave<T>& rows) {
     if (!uses_waves) return false;
     codes.resize(std::max(codes.size(), done + rows.size_with_border()));

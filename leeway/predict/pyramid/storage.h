@@ -13,6 +13,7 @@
 #include "leeway/predict/pyramid/blend.h"
 #include "leeway/predict/pyramid/resolutions.h"
 #include "leeway/predict/pyramid/walk.h"
+#include "leeway/stage/coder.h"
 #include "leeway/stage/codes.h"
 
 namespace leeway::pyramid {
@@ -23,7 +24,7 @@ struct Arrays {
   Buffer<u8> finest_magnitudes;
   Resolutions<T> values;
   Resolutions<u8> magnitudes;                  // of codes
-  std::optional<Resolutions<const u8>> flags;  // stage/marks.h
+  std::optional<Resolutions<const u8>> flags;  // stage/flags.h
 
   Arrays(Field<T> field, const Tiles& tiles, const u8* flags_or_null)
       : finest_magnitudes(field.size()),
@@ -35,7 +36,7 @@ struct Arrays {
   }
 };
 
-template <class T, class Visitor>
+template <class T>
 class Storage final : public PyramidRows<Number<T>> {
   using C = Number<T>;
 
@@ -48,10 +49,10 @@ class Storage final : public PyramidRows<Number<T>> {
   }
   u8* magnitudes() { return magnitudes_.data(); }
 
-  // What is known before a step, and, when encoding, what is to be coded. The visitor codes it.
-  void load(const TileStep& step, const Polyphase& layout, Arrays<T>& arrays, Visitor& visit) {
-    visit_ = &visit;
-    load_known(step, layout, arrays.values, !visit.decodes(), values_);
+  // Takes what is known before a step and, when encoding, what `coder` is to code.
+  void load(const TileStep& step, const Polyphase& layout, Arrays<T>& arrays, Coder<T>& coder) {
+    coder_ = &coder;
+    load_known(step, layout, arrays.values, !coder.decoding(), values_);
     if constexpr (!std::is_same_v<T, C>) {
       make_room(layout, numbers_);
       std::ranges::copy(std::span(values_).first(layout.size()), numbers_.data());
@@ -69,7 +70,7 @@ class Storage final : public PyramidRows<Number<T>> {
     T* const values = values_.data() + band.first;
     const u8* const flags = flags_.empty() ? nullptr : flags_.data() + band.first;
     if (band.lines == 1)
-      visit_->run(values, p, band.count, contexts, flags, magnitudes);
+      coder_->run({values, p, band.count, contexts, flags, magnitudes});
     else
       code_packed(band, values, p, contexts, flags, magnitudes);
     if constexpr (!std::is_same_v<T, C>)
@@ -125,10 +126,10 @@ class Storage final : public PyramidRows<Number<T>> {
       return predictions_.data();
     }
   }
-  // Several rows: the visitor takes values without gaps.
+  // Several rows: a run has no gaps.
   void code_packed(const Band& band, T* values, const Predicted<T>* predicted, const u8* contexts,
                    const u8* flags, u8* magnitudes) {
-    if (!visit_->decodes())
+    if (!coder_->decoding())
       for_each_line(band, [&](size_t from, size_t to) {
         std::copy_n(values + from, band.count, packed_.data() + to);
       });
@@ -136,15 +137,15 @@ class Storage final : public PyramidRows<Number<T>> {
       for_each_line(band, [&](size_t from, size_t to) {
         std::copy_n(flags + from, band.count, packed_flags_.data() + to);
       });
-    visit_->run(packed_.data(), predicted, band.lines * band.count, contexts,
-                flags ? packed_flags_.data() : nullptr, packed_magnitudes_.data());
+    coder_->run({packed_.data(), predicted, band.lines * band.count, contexts,
+                 flags ? packed_flags_.data() : nullptr, packed_magnitudes_.data()});
     for_each_line(band, [&](size_t to, size_t from) {
       std::copy_n(packed_.data() + from, band.count, values + to);
       std::copy_n(packed_magnitudes_.data() + from, band.count, magnitudes + to);
     });
   }
 
-  Visitor* visit_ = nullptr;
+  Coder<T>* coder_ = nullptr;
   Buffer<T> values_;
   Buffer<C> numbers_;  // the values to compute with, if C is another type
   Buffer<u8> magnitudes_, flags_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Walk: the steps of a pyramid, predicted band by band. What depends on the element type and on the
-// visitor is behind PyramidRows (storage.h), so that the walk is compiled twice only, for float and
-// double.
+// Walk: the steps of a pyramid, predicted band by band. What depends on the element type is behind
+// PyramidRows (storage.h), so that the walk is compiled twice only, for float and double.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Choices: small numbers that a predictor notes on its way, four a byte, low bits first.
+// Two-bit notes: what a predictor decides on its way, as numbers from 0 to 3; four in a byte, low
+// bits first.
 #pragma once
 
 #include "leeway/base/bytes.h"
@@ -8,22 +9,22 @@ namespace leeway {
 
 // Notes are a Writer or a Reader.
 template <class Notes>
-class Choices {
+class TwoBitNotes {
  public:
-  Choices(Notes& notes, u8 highest) : notes_(notes), highest_(highest) {}
+  TwoBitNotes(Notes& notes, u8 highest) : notes_(notes), highest_(highest) {}
 
-  // What the encoder chose: the argument, or what was noted then.
-  u8 next(u8 choice) {
+  // The encoder notes the number; the decoder gives what was noted.
+  u8 next(u8 number) {
     if constexpr (std::is_same_v<Notes, Reader>) {
       if (used_ == 0) bits_ = notes_.template get<u8>();
-      choice = bits_ >> used_ & 3;
-      if (choice > highest_) fail_corrupt("there is no such choice");
+      number = bits_ >> used_ & 3;
+      if (number > highest_) fail_corrupt("there is no such choice");
     } else {
-      bits_ |= u8(choice << used_);
+      bits_ |= u8(number << used_);
     }
     used_ += 2;
     if (used_ == 8) finish();
-    return choice;
+    return number;
   }
   void finish() {
     if constexpr (!std::is_same_v<Notes, Reader>)

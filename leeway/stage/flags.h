@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Marks: what is particular about single values of a chunk: that they do not matter, or that their
-// bound is smaller than that of the others.
+// Flags: a byte for each value of a chunk, if there is something to say about single values.
 //
-//   mark = 2 * class + (1 if the value does not matter)
+//   flags = 2 * class + (1 if the value is special)
 //
-// Class 0 has the bound of the chunk, the others have smaller ones.
+// A special value does not matter here, because the mask puts it back. The class says which bound a
+// value has: class 0 has the bound of the chunk, the others have smaller ones.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@
 
 namespace leeway {
 
-inline constexpr u8 kSpecialMark = 1;
+inline constexpr u8 kSpecialFlag = 1;
 
-// The bound in a chunk. Where there is one for each value, none is larger than `most`.
+// The bound of a chunk. If there is one for each value, none is larger than `most`.
 struct ChunkBound {
   double most = 0;
   std::span<const double> each{};
@@ -29,10 +29,11 @@ struct ChunkBound {
 
 struct BoundClasses {
   std::vector<double> bounds;  // of class 1, 2, ..., all smaller than the chunk's
-  std::vector<u8> of_value;    // which one; empty if there is only class 0
+  std::vector<u8> of_value;    // the class of each value; empty if there is only class 0
 
-  // A few bounds are kept as they are. Many are rounded down, to the chunk's bound halved again and
-  // again: values need a class each, and this many more would cost more than they save.
+  // Up to 16 distinct bounds are kept as they are. More are rounded down to the chunk's bound
+  // divided by a power of two: a class is stored for every value, and more classes would cost more
+  // than they save.
   static BoundClasses of(const ChunkBound& bound) {
     constexpr size_t kFew = 16;
     BoundClasses classes;
@@ -78,12 +79,12 @@ struct BoundClasses {
     return classes;
   }
 
-  // Together with the flags of special values, if there are any.
-  std::vector<u8> marks(std::span<const u8> special) const {
-    std::vector<u8> marks(special.begin(), special.end());
-    if (marks.empty()) marks.resize(of_value.size());
-    for (size_t i = 0; i < of_value.size(); ++i) marks[i] = u8(marks[i] | of_value[i] << 1);
-    return marks;
+  // The flags of all values; those of special values are given, if there are any.
+  std::vector<u8> flags(std::span<const u8> special) const {
+    std::vector<u8> flags(special.begin(), special.end());
+    if (flags.empty()) flags.resize(of_value.size());
+    for (size_t i = 0; i < of_value.size(); ++i) flags[i] = u8(flags[i] | of_value[i] << 1);
+    return flags;
   }
 
  private:

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "leeway/stage/marks.h"
+#include "leeway/stage/flags.h"
 
 #include "tests/support.h"
 
 namespace leeway::test {
 namespace {
 
-TEST(Marks, AFewBoundsAreKeptAsTheyAre) {
+TEST(Flags, AFewBoundsAreKeptAsTheyAre) {
   const std::vector<double> each = {3, 1, 2, 0, 3, 1};
   const BoundClasses classes = BoundClasses::of({3, each});
   EXPECT_EQ(classes.bounds, (std::vector<double>{2, 1, 0}));
   EXPECT_EQ(classes.of_value, (std::vector<u8>{0, 2, 1, 3, 0, 2}));
-  EXPECT_EQ(classes.marks({}), (std::vector<u8>{0, 4, 2, 6, 0, 4}));
+  EXPECT_EQ(classes.flags({}), (std::vector<u8>{0, 4, 2, 6, 0, 4}));
   const std::vector<u8> special = {0, 1, 0, 0, 1, 0};
-  EXPECT_EQ(classes.marks(special), (std::vector<u8>{0, 5, 2, 6, 1, 4}));
+  EXPECT_EQ(classes.flags(special), (std::vector<u8>{0, 5, 2, 6, 1, 4}));
   Writer out;
   classes.write(out);
   Reader in(out.bytes());
@@ -23,7 +23,7 @@ TEST(Marks, AFewBoundsAreKeptAsTheyAre) {
   EXPECT_EQ(read.of_value, classes.of_value);
 }
 
-TEST(Marks, ManyBoundsAreRoundedDown) {
+TEST(Flags, ManyBoundsAreRoundedDown) {
   std::mt19937 random(3);
   std::vector<double> each(1000);
   for (double& e : each) e = std::exp2(-double(random() % 4000) / 17);
@@ -39,13 +39,13 @@ TEST(Marks, ManyBoundsAreRoundedDown) {
   }
 }
 
-TEST(Marks, OneBoundNeedsNoClasses) {
+TEST(Flags, OneBoundNeedsNoClasses) {
   EXPECT_TRUE(BoundClasses::of(3.0).of_value.empty());
   const std::vector<double> each(10, 3.0);
   EXPECT_TRUE(BoundClasses::of({3.0, each}).of_value.empty());
 }
 
-TEST(Marks, RefusesWhatIsWrong) {
+TEST(Flags, RefusesWhatIsWrong) {
   const auto read = [](std::vector<double> bounds, std::vector<u8> of_value) {
     Writer out;
     BoundClasses{std::move(bounds), std::move(of_value)}.write(out);

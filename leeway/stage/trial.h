@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Trial: a predictor that chooses its settings tries them on samples of an array.
+#pragma once
+
+#include <array>
+
+#include "leeway/base/shape.h"
+
+namespace leeway {
+
+// Part of an array: extents, first index, and distance of neighbours along every axis.
+struct Sample {
+  Shape shape;
+  Index first{};
+  std::array<u64, kMaxRank> step{};
+};
+
+// How a predictor with certain settings did on a sample.
+struct Trial {
+  u64 cost = 0;           // about how many bits the codes take, times 2^16
+  u64 coded = 0;          // values whose code is not 0
+  bool unchanged = true;  // whether all values came back bit for bit
+};
+
+}  // namespace leeway
