@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "leeway/base/kept.h"
 #include "leeway/choose/choose.h"
 #include "leeway/codec/make_codec.h"
 #include "leeway/compressor.h"
@@ -28,7 +29,7 @@ struct LastMade {
 
 Made made_of(const std::string& asked, DType dtype, bool is_pointwise = false) {
   const BufferPool::UseOwn pool;
-  const auto last = BufferPool::keep<LastMade>();
+  const auto last = keep<LastMade>();
   const auto is_same = [&](const Made& made) {
     return made.codec && made.dtype == dtype &&
            ((made.asked == asked && made.is_pointwise == is_pointwise) ||

@@ -17,7 +17,6 @@
 #error "leeway/leeway.hpp needs C++20 (-std=c++20); leeway/leeway.h, the C interface, does not"
 #endif
 
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>

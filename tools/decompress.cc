@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/npy.h"

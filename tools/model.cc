@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb `model`: what a piece of hardware would do with a field, cycle by cycle.
+#include <algorithm>
 #include <cmath>
 
 #include "tools/array_file.h"

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <new>
 
+#include "leeway/base/kept.h"
+
 namespace leeway {
 namespace {
 
@@ -95,6 +97,7 @@ class OwnPool {
 
 }  // namespace
 
+BufferPool::BufferPool() = default;
 BufferPool::~BufferPool() {
   for (const Block& block : free_) Reserve::get().give(block);
 }

@@ -7,8 +7,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -54,7 +52,7 @@ class LEEWAY_EXPORT BufferPool {
     size_t count_ = 0;
   };
 
-  BufferPool() = default;
+  BufferPool();
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
@@ -88,29 +86,12 @@ class LEEWAY_EXPORT BufferPool {
   static Block take(size_t bytes);
   static void give(Block block) noexcept;
 
-  // An object of type O that this thread's pool keeps; a fresh one if there is no pool. O::bytes()
-  // says how much memory it holds beside itself, if there is such a function.
-  template <class O>
-  static std::shared_ptr<O> keep() {
-    static const char type = 0;
-    Kept* const kept = find(&type);
-    if (!kept) return std::make_shared<O>();
-    if (!kept->object) {
-      kept->object = std::make_shared<O>();
-      if constexpr (requires(const O& object) { object.bytes(); })
-        kept->bytes = [](const void* object) { return static_cast<const O*>(object)->bytes(); };
-    }
-    return std::static_pointer_cast<O>(kept->object);
-  }
+  // An object that the pool keeps beside its buffers (base/kept.h).
+  struct Kept;
+  // The place of this thread's pool for an object of a type; null if the thread uses no pool.
+  static Kept* find(const void* type);
 
  private:
-  struct Kept {
-    const void* type;
-    std::shared_ptr<void> object;
-    size_t (*bytes)(const void*) = nullptr;
-  };
-  static Kept* find(const void* type);  // null: no pool
-
   Blocks<16> free_;
   std::vector<Kept> kept_;
 };

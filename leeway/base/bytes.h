@@ -3,7 +3,6 @@
 // checked.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <span>
@@ -63,14 +62,15 @@ class Writer {
   void reserve(size_t bytes) {
     if (bytes <= room_) return;
     Buffer<u8> larger(bytes);
-    std::copy_n(data_, size_, larger.data());
+    if (size_ > 0) std::memcpy(larger.data(), data_, size_);
     storage_ = std::move(larger);
     data_ = storage_.data();
     room_ = storage_.size();
   }
   // Appends `count` bytes to be filled in by the caller; valid until the next call.
   std::span<u8> extend(size_t count) {
-    if (count > room_ - size_) reserve(std::max({size_ + count, 2 * storage_.size(), size_t(256)}));
+    if (count > room_ - size_)
+      reserve(std::max(size_ + count, std::max(2 * storage_.size(), size_t(256))));
     size_ += count;
     return {data_ + size_ - count, count};
   }
@@ -81,7 +81,7 @@ class Writer {
     u8* const place = data_ + first;
     if (bytes.size() > count)
       std::memmove(place + bytes.size(), place + count, end - first - count);
-    std::ranges::copy(bytes, place);
+    if (!bytes.empty()) std::memmove(place, bytes.data(), bytes.size());
   }
   // Drops everything behind the first `count` bytes.
   void truncate(size_t count) { size_ = count; }

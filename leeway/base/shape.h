@@ -2,7 +2,6 @@
 // Shape: up to eight 64-bit extents, slowest axis first; Box: a rectangular part of one.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <limits>
@@ -50,7 +49,7 @@ class Shape {
     return result;
   }
   friend bool operator==(const Shape& a, const Shape& b) {
-    return std::ranges::equal(a.extents(), b.extents());
+    return a.rank_ == b.rank_ && a.extents_ == b.extents_;  // extents beyond the rank are 0
   }
 
  private:
@@ -116,7 +115,7 @@ struct Table {
 inline Box slab(const Shape& shape, u64 first, u64 thickness) {
   if (shape.rank() == 0) return {{}, shape};
   std::array<u64, kMaxRank> extents;
-  std::ranges::copy(shape.extents(), extents.begin());
+  for (size_t axis = 0; axis < shape.rank(); ++axis) extents[axis] = shape[axis];
   extents[0] = std::min(thickness, shape[0] - first);
   return {{first}, Shape(std::span<const u64>(extents).first(shape.rank()))};
 }

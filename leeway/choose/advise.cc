@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/choose/advise.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "leeway/base/environment.h"

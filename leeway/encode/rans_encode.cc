@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include "leeway/base/parallel.h"
 #include "leeway/encode/parts/frequencies.h"
 #include "leeway/encode/parts/rans_states.h"

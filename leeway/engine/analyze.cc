@@ -316,8 +316,8 @@ Analysis analyze(const View& view, std::vector<u64> declared, Detect detect, uns
   });
 }
 
-Array extremes(const View& view, std::vector<u64> declared, unsigned threads,
-               const Executor& executor, const std::function<void()>& pause) {
+Array lowest_and_highest(const View& view, std::vector<u64> declared, unsigned threads,
+                         const Executor& executor, const std::function<void()>& pause) {
   return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
     return listed(summarize<T>(view, declared, threads, executor, pause));
   });

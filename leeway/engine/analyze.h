@@ -34,7 +34,7 @@ Analysis analyze(const View& view, std::vector<u64> declared, Detect detect, uns
                  const Executor& executor, const std::function<void()>& pause);
 
 // The values that analyze() concludes from: the few lowest and highest, each at most twice.
-Array extremes(const View& view, std::vector<u64> declared, unsigned threads,
-               const Executor& executor, const std::function<void()>& pause);
+Array lowest_and_highest(const View& view, std::vector<u64> declared, unsigned threads,
+                         const Executor& executor, const std::function<void()>& pause);
 
 }  // namespace leeway

@@ -6,7 +6,7 @@
 // a constant.
 #pragma once
 
-#include "leeway/engine/execution.h"
+#include "leeway/engine/frames.h"
 
 namespace leeway {
 

@@ -9,8 +9,10 @@
 #include "leeway/base/hash.h"
 #include "leeway/codec/chunk_codec.h"
 #include "leeway/engine/execution.h"
+#include "leeway/engine/frames.h"
 #include "leeway/engine/layers.h"
 #include "leeway/engine/region.h"
+#include "leeway/engine/with_codec.h"
 
 namespace leeway {
 namespace {
@@ -90,10 +92,6 @@ class PlacedValues final : public ValueSink {
   Hasher hasher_;
   alignas(64) std::array<u8, kMost> piece_;
 };
-
-void check_hash(u64 hash, const FrameHead& head) {
-  if (hash != head.decoded_hash) fail_corrupt("the decoded values differ from what was compressed");
-}
 
 u64 coarse(u64 extent, unsigned level) { return (extent + (u64(1) << level) - 1) >> level; }
 
@@ -190,27 +188,6 @@ void preview_with(const CodecMaker& maker, const StreamReader& stream, unsigned 
     meter.add(1);
   });
   statement.finish();
-}
-
-void decode_chunk(const ChunkCodec& codec, const Header& header, const StreamReader::Chunk& chunk,
-                  bool check, void* values, const std::optional<Box>& part) {
-  const Shape shape = header.chunk_box(chunk.head.ordinal).shape;
-  KeptValues kept(values);
-  Wanted wanted;
-  if (part) wanted.box = squeezed(*part, shape);
-  const bool complete = decode_payload(codec, chunk.payload, header.dtype, shape.squeezed(),
-                                       chunk.head.bound, kept, wanted);
-  const size_t bytes = size_t(shape.size()) * size_of(header.dtype);
-  // A part of the values has no checksum of its own: that of the payload has to do.
-  if (check && complete) check_hash(hash_of({static_cast<const u8*>(values), bytes}), chunk.head);
-}
-
-FrameHead decompress_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal,
-                           bool check, void* values, const std::optional<Box>& part) {
-  Bytes storage;
-  const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);
-  decode_chunk(codec, stream.header(), chunk, check, values, part);
-  return chunk.head;
 }
 
 namespace {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -106,20 +105,6 @@ struct CompressReport {
   Form form = Form::standard;
 };
 
-// The codec knows the element type of the view; `recipe` is what the stream will say.
-LEEWAY_EXPORT CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
-                                           const View& view, const CompressOptions& options,
-                                           const Sink& sink);
-
-// The same into memory of the caller, which all workers fill at once.
-LEEWAY_EXPORT CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
-                                           const View& view, const CompressOptions& options,
-                                           std::span<u8> memory);
-
-// Makes the codec for a stream's recipe; the default knows the library's stages.
-using CodecMaker =
-    std::function<std::shared_ptr<const ChunkCodec>(const std::string& recipe, DType dtype)>;
-
 struct DecompressOptions {
   bool salvage = false;       // leave out damaged chunks instead of failing
   bool check_decoded = true;  // compare the decoded values with the checksum in the stream
@@ -130,20 +115,9 @@ struct DecompressReport {
   u64 damaged_chunks = 0, damaged_values = 0;  // within the region; only with salvage
 };
 
-// Decodes the region that begins at `first` and has the shape of `out` into `out`. Where salvage
-// leaves a gap, floating values become NaN and integers 0.
-LEEWAY_EXPORT DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& stream,
-                                               const Index& first, const MutableView& out,
-                                               const DecompressOptions& options);
-
 // What a preview at this level has for extents: in every chunk, every 2^level-th value along each
 // axis, counted from the first of the chunk.
 LEEWAY_EXPORT Shape preview_shape(const Header& header, unsigned level);
-
-// These values, just as the whole array has them, into `out`. Recipes that go from coarse to fine
-// (`small`, `smallest`) need only the first part of a chunk for that; others decode all of it.
-LEEWAY_EXPORT void preview_with(const CodecMaker& maker, const StreamReader& stream, unsigned level,
-                                const MutableView& out, const DecompressOptions& options);
 
 struct UpdateReport {
   u64 chunks = 0;         // written again
@@ -152,15 +126,6 @@ struct UpdateReport {
   u64 dead_bytes = 0;   // of the stream: what was replaced, now or before; compact() drops it
   Statement statement;  // of the whole stream
 };
-
-// Replaces the values of the region that begins at `first` and has the shape of `values`, under the
-// bound of the stream. Values of touched chunks outside the region keep their bits. New frames and
-// a new tail go after the old tail, and nothing is overwritten: whoever reads finds the old stream
-// until the last bytes are written, and the new one from then on. If the work fails or is
-// interrupted, the stream is as it was.
-LEEWAY_EXPORT UpdateReport update_with(const CodecMaker& maker, ByteStore& stream,
-                                       const Index& first, const View& values,
-                                       const Execution& execution);
 
 // The chunk shape for an array: halves the longest axis until a chunk has at most `values` values.
 // Rows stay long.

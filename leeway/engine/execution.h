@@ -5,25 +5,10 @@
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
 
-#include "leeway/codec/chunk_codec.h"
 #include "leeway/engine/engine.h"
 
 namespace leeway {
-
-// Appends the frame of one chunk, head and payload.
-FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,
-                         u64 ordinal, const View& chunk, Writer& out);
-// How many values are special; the view is contiguous.
-u32 count_special(const Mask& mask, const View& values);
-// The values of a chunk that was read, row-major; if only a part is asked for, others may be left
-// out.
-void decode_chunk(const ChunkCodec& codec, const Header& header, const StreamReader::Chunk& chunk,
-                  bool check, void* values, const std::optional<Box>& part = {});
-// The same for a chunk that is still to be read.
-FrameHead decompress_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal,
-                           bool check, void* values, const std::optional<Box>& part = {});
 
 // Where several threads may report.
 class Meter {

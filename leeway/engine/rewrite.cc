@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "leeway/base/hash.h"
-#include "leeway/engine/execution.h"
+#include "leeway/engine/frames.h"
 #include "leeway/engine/layers.h"
 
 namespace leeway {

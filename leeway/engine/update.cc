@@ -7,7 +7,9 @@
 #include "leeway/base/buffer.h"
 #include "leeway/base/environment.h"
 #include "leeway/engine/execution.h"
+#include "leeway/engine/frames.h"
 #include "leeway/engine/region.h"
+#include "leeway/engine/with_codec.h"
 #include "leeway/engine/rewrite.h"
 
 namespace leeway {

@@ -3,6 +3,8 @@
 // bytes, as Blosc and HDF5 have it.
 #pragma once
 
+#include <algorithm>
+
 #include "leeway/stage/stage.h"
 
 namespace leeway {

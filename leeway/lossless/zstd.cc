@@ -6,6 +6,7 @@
 
 #include <new>
 
+#include "leeway/base/kept.h"
 #include "leeway/lossless/envelope.h"
 
 namespace leeway {
@@ -39,7 +40,7 @@ size_t with_memory(size_t result) {
 
 size_t pack(ByteView bytes, std::span<u8> room, int level) {
   const size_t size =
-      with_memory(ZSTD_compressCCtx(BufferPool::keep<Packer>()->context, room.data(), room.size(),
+      with_memory(ZSTD_compressCCtx(keep<Packer>()->context, room.data(), room.size(),
                                     bytes.data(), bytes.size(), level));
   if (ZSTD_isError(size))
     throw Error(Errc::internal, std::string("zstd: ") + ZSTD_getErrorName(size));
@@ -56,7 +57,7 @@ void Zstd::compress(ByteView bytes, Writer& out) const {
 
 void Zstd::decompress(ByteView bytes, size_t limit, Writer& out) const {
   take_from_envelope(bytes, limit, out, [](ByteView frame, std::span<u8> content) {
-    return with_memory(ZSTD_decompressDCtx(BufferPool::keep<Unpacker>()->context, content.data(),
+    return with_memory(ZSTD_decompressDCtx(keep<Unpacker>()->context, content.data(),
                                            content.size(), frame.data(), frame.size())) ==
            content.size();
   });

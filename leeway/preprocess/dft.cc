@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/preprocess/dft.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>

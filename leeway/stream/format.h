@@ -4,7 +4,6 @@
 //   stream = header, frame ..., tail
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>

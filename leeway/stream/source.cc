@@ -45,6 +45,14 @@ ByteView read_file(int file, u64 offset, u64 count, Bytes& storage) {
 
 }  // namespace
 
+// std::atomic would do the same, but its header is as long as all that leeway.hpp needs of strings.
+ByteView ByteSource::read(u64 offset, u64 count, Bytes& storage) const {
+  if (offset > size() || count > size() - offset) fail_corrupt("ends too early");
+  __atomic_fetch_add(&touched_, count, __ATOMIC_RELAXED);
+  return get(offset, count, storage);
+}
+u64 ByteSource::touched() const { return __atomic_load_n(&touched_, __ATOMIC_RELAXED); }
+
 FileSource::FileSource(const std::string& path) : file_(open_regular(path, O_RDONLY, size_)) {}
 FileSource::~FileSource() { ::close(file_); }
 ByteView FileSource::get(u64 offset, u64 count, Bytes& storage) const {

@@ -2,7 +2,6 @@
 // ByteSource: where a stream is read from, at any offset: memory or a file.
 #pragma once
 
-#include <atomic>
 #include <string>
 
 #include "leeway/base/bytes.h"
@@ -16,17 +15,13 @@ class LEEWAY_EXPORT ByteSource {
   virtual u64 size() const = 0;
   // The bytes [offset, offset + count); `storage` keeps them alive if they had to be read. May be
   // called from several threads at once. Throws if they lie outside.
-  ByteView read(u64 offset, u64 count, Bytes& storage) const {
-    if (offset > size() || count > size() - offset) fail_corrupt("ends too early");
-    touched_ += count;
-    return get(offset, count, storage);
-  }
+  ByteView read(u64 offset, u64 count, Bytes& storage) const;
   // How many bytes were read.
-  u64 touched() const { return touched_; }
+  u64 touched() const;
 
  private:
   virtual ByteView get(u64 offset, u64 count, Bytes& storage) const = 0;
-  mutable std::atomic<u64> touched_ = 0;
+  mutable u64 touched_ = 0;  // changed by several threads
 };
 
 // A source that can also be written, at any offset.
@@ -46,7 +41,7 @@ class LEEWAY_EXPORT MemoryStore final : public ByteStore {
   u64 size() const override { return bytes_.size(); }
   void write(u64 offset, ByteView bytes) override {
     bytes_.resize(std::max(bytes_.size(), size_t(offset) + bytes.size()));
-    std::ranges::copy(bytes, bytes_.begin() + std::ptrdiff_t(offset));
+    if (!bytes.empty()) std::memcpy(bytes_.data() + offset, bytes.data(), bytes.size());
   }
   void sync() override {}
   void truncate(u64 size) override { bytes_.resize(size_t(size)); }

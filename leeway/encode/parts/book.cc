@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/encode/parts/book.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "leeway/base/log2.h"

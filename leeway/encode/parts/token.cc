@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/encode/parts/token.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>
