@@ -15,9 +15,9 @@
 
 namespace leeway {
 
-// What the library keeps at most between calls, in bytes, for all threads together.
+// The bytes that the library keeps at most between calls, for all threads together.
 inline constexpr size_t kBufferReserve = size_t(96) << 20;
-// What a thread keeps for itself between calls is not larger, each.
+// Between calls, a thread keeps no block for itself that is larger than this.
 inline constexpr size_t kMostKept = size_t(256) << 10;
 
 class LEEWAY_EXPORT BufferPool {
@@ -26,7 +26,7 @@ class LEEWAY_EXPORT BufferPool {
     void* data = nullptr;
     size_t bytes = 0;
   };
-  // At most so many blocks. It has no memory of its own to ask for: what gives memory back must not
+  // A list of at most `most` blocks. It never allocates, because giving memory back must not
   // fail.
   template <size_t most>
   class Blocks {
@@ -36,7 +36,7 @@ class LEEWAY_EXPORT BufferPool {
     bool is_full() const { return count_ == most; }
     void add(Block block) { blocks_[count_++] = block; }
     void remove(Block* block) { *block = blocks_[--count_]; }
-    // Takes out a block that is large enough and not much larger; none: no data.
+    // Takes out a block that is large enough and not much larger. Without one, data is null.
     Block take(size_t bytes) {
       for (Block& block : *this)
         if (block.bytes >= bytes && block.bytes <= 2 * bytes) {
@@ -57,7 +57,7 @@ class LEEWAY_EXPORT BufferPool {
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  // Makes this thread use the pool until the end of a scope. One thread at a time may.
+  // Makes this thread use the pool until the end of a scope. Only one thread may use it at a time.
   class LEEWAY_EXPORT Use {
    public:
     explicit Use(BufferPool& pool);
@@ -68,7 +68,7 @@ class LEEWAY_EXPORT BufferPool {
    private:
     BufferPool* outer_;
   };
-  // The same with the pool that the thread has of its own, unless it uses another one already.
+  // Makes this thread use its own pool until the end of a scope, unless it already uses a pool.
   class LEEWAY_EXPORT UseOwn {
    public:
     UseOwn();
@@ -79,10 +79,10 @@ class LEEWAY_EXPORT BufferPool {
    private:
     bool is_outermost_;
   };
-  // To be called between calls: gives back what is larger than kMostKept.
+  // Frees blocks and objects larger than kMostKept; for the end of a call of the library.
   void trim();
 
-  // From the pool of this thread if it has one, else from the heap.
+  // Memory from the pool of this thread if it uses one, else from the heap.
   static Block take(size_t bytes);
   static void give(Block block) noexcept;
 

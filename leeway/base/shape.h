@@ -74,7 +74,7 @@ struct Box {
   Shape shape;
 };
 
-// Whether a box with as many axes lies inside an array.
+// Whether a box lies inside an array of the same rank.
 inline bool contains(const Shape& shape, const Box& box) {
   for (size_t axis = 0; axis < shape.rank(); ++axis)
     if (box.first[axis] > shape[axis] || box.shape[axis] > shape[axis] - box.first[axis])
@@ -82,7 +82,7 @@ inline bool contains(const Shape& shape, const Box& box) {
   return true;
 }
 
-// The same part of the array without axes of extent 1.
+// Returns the box of the same values in the array without its axes of extent 1.
 inline Box squeezed(const Box& box, const Shape& array) {
   Box result;
   std::array<u64, kMaxRank> extents{};
@@ -120,8 +120,8 @@ inline Box slab(const Shape& shape, u64 first, u64 thickness) {
   return {{first}, Shape(std::span<const u64>(extents).first(shape.rank()))};
 }
 
-// Calls f(index) for every index of the outer axes, all but the last `inner` ones, in row-major
-// order.
+// Calls f(index) for every index of the outer axes, which are all but the last `inner` axes, in
+// row-major order.
 template <class F>
 void for_each_outer(const Shape& shape, size_t inner, F&& f) {
   const size_t outer = shape.rank() > inner ? shape.rank() - inner : 0;

@@ -12,13 +12,13 @@ namespace {
 
 constexpr size_t kMostBlock = 64;
 
-// What a block is made of.
+// The parts of a block.
 struct Planes {
   std::array<u64, kMostBlock> magnitudes;
   std::array<u8, kMostBlock / 8> signs;
 };
 
-// The definition, for any block and width.
+// The scalar definition, for blocks of any size and codes of any width.
 template <class I>
 void split(const I* codes, size_t n, Planes& planes) {
   planes.signs = {};
@@ -57,7 +57,7 @@ class FixedSink final : public BlockSink<I, kMostBlock> {
       if (block_ % kFixedGroup == 0) {
         const size_t start = out_.size();
         u8* const heads = heads_.extend(count / block_ * size_t(params_.head)).data();
-        // Four bytes, a sign plane and 32 planes are the most.
+        // A body has at most four bytes of an outlier, a sign plane and 32 bit planes.
         u8* const to = out_.extend(count / block_ * (4 + 33 * block_ / 8)).data();
         out_.truncate(start + encode_blocks(params_, codes, count, heads, to));
         return;
@@ -110,7 +110,7 @@ class FixedSource final : public BlockSource<I, kMostBlock> {
  private:
   void decode(I* codes, size_t count) override {
     count = (count + block_ - 1) / block_ * block_;
-    // What the heads say, before anything is done.
+    // All heads are checked before any block is decoded.
     const size_t plane = block_ / 8, head_bytes = size_t(params_.head);
     const ByteView heads = heads_.subspan(at_, count / block_ * head_bytes);
     size_t body_bytes = 0;
@@ -153,9 +153,9 @@ class FixedSource final : public BlockSource<I, kMostBlock> {
   size_t block_;
   Reader& in_;
   ByteView heads_;
-  size_t at_ = 0;  // in heads_
+  size_t at_ = 0;  // position in heads_
   static constexpr u16 kImpossible = 0xffff;
-  std::array<u16, 256> body_bytes_;  // by the first byte of a head
+  std::array<u16, 256> body_bytes_;  // size of a body by the first byte of its head
 };
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
-// The bits of 32 bytes as eight bit planes, four bytes each at distance `step`: that of byte 0 in
-// the high bit of the first. If `without_first`, byte 0 counts as 0.
+// Writes the bits of 32 bytes as eight bit planes of four bytes each, `step` bytes apart. The bit
+// of byte 0 is the high bit of a plane's first byte. With `without_first`, byte 0 counts as 0.
 void put_planes(const u8* bytes, bool without_first, size_t step, u8* to) {
   for (size_t plane = 0; plane < 8; ++plane, to += step)
     for (size_t byte = 0; byte < 4; ++byte) {
@@ -26,14 +26,14 @@ void put_planes(const u8* bytes, bool without_first, size_t step, u8* to) {
       to[byte] = u8(bits);
     }
 }
-// The bytes of `count` planes, at most eight; `all`: eight planes can be read.
+// Reads the bytes of `count` planes, at most eight; `all`: eight planes may be read.
 void get_planes(const u8* from, size_t count, bool, size_t step, u8* bytes) {
   for (size_t i = 0; i < kFixedGroup; ++i) bytes[i] = 0;
   for (size_t plane = 0; plane < count; ++plane, from += step)
     for (size_t i = 0; i < kFixedGroup; ++i)
       bytes[i] = u8(bytes[i] | (from[i / 8] >> (7 - i % 8) & 1) << plane);
 }
-// The highest bits of 32 bytes as a plane.
+// Writes the highest bits of 32 bytes as a plane.
 void put_signs(const u8* bytes, u8* to) {
   for (size_t byte = 0; byte < 4; ++byte) {
     u32 bits = 0;
@@ -52,8 +52,8 @@ using ByteLanes = hn::CappedTag<u8, kFixedGroup>;
 using ByteVec = hn::Vec<ByteLanes>;
 alignas(32) constexpr u8 kFirstByte[kFixedGroup] = {0xff}, kNoByte[kFixedGroup] = {};
 
-// The highest bit of every lane as a plane, four bytes. The mask of a vector has lane 0 in its low
-// bit, a plane in the high one of a byte: lanes must come reversed by eight.
+// Writes the highest bit of every lane as a plane. The mask of a vector has lane 0 in its low bit,
+// a plane has it in the high bit of a byte: so lanes must come with every eight reversed.
 HWY_INLINE void put_high_bits(ByteVec v, u8* to) {
   const hn::RebindToSigned<ByteLanes> di;
   u8 bits[8];
@@ -83,7 +83,8 @@ HWY_INLINE void put_signs(const u8* HWY_RESTRICT bytes, u8* HWY_RESTRICT to) {
     put_high_bits(reversed_by_eight(hn::LoadU(d, bytes + lane)), to + lane / 8);
 }
 
-// -1 in the lanes, from `lane` on, whose bit of the plane is set; lanes reversed by eight.
+// Returns -1 in the lanes, counted from `lane`, whose bit of the plane is set; every eight
+// reversed.
 HWY_INLINE ByteVec spread_plane(const u8* plane, size_t lane) {
   const ByteLanes d;
   return hn::VecFromMask(d, hn::LoadMaskBits(d, plane + lane / 8));
@@ -96,7 +97,7 @@ HWY_INLINE void get_planes(const u8* HWY_RESTRICT from, size_t count, bool all, 
     const auto add = [&](size_t plane) HWY_ATTR {
       v = hn::Sub(hn::Add(v, v), spread_plane(from + plane * step, lane));
     };
-    if (all)  // without a loop that ends here or there
+    if (all)  // a loop of constant length
       for (size_t plane = 8; plane-- > 0;) add(plane);
     else
       for (size_t plane = count; plane-- > 0;) add(plane);
@@ -113,12 +114,12 @@ HWY_INLINE void get_signs(const u8* from, i8* signs) {
 
 #endif
 
-// What many blocks are made of, by bytes of the same weight, for all of them before any is packed:
-// simple loops, and nothing is read right behind its being written.
+// Many blocks, split into bytes of equal weight. All blocks are split before any is packed: the
+// loops stay simple, and nothing is read right after it has been written.
 struct Pieces {
-  alignas(64) u8 bytes[4][kMostCodes];  // of the magnitudes, the lowest first
+  alignas(64) u8 bytes[4][kMostCodes];  // bytes of the magnitudes, the lowest first
   alignas(64) u8 signs[kMostCodes];     // the highest bytes of the codes
-  u32 firsts[kMostCodes / kFixedGroup], others[kMostCodes / kFixedGroup];  // of every block
+  u32 firsts[kMostCodes / kFixedGroup], others[kMostCodes / kFixedGroup];  // for each block
 };
 
 template <class I, class U = std::make_unsigned_t<I>>
@@ -159,7 +160,7 @@ HWY_INLINE void split(const I* HWY_RESTRICT codes, size_t count, Pieces& pieces)
     }
 }
 
-// Whole blocks of one or two groups, at most kMostCodes codes; returns the end of the bodies.
+// Encodes whole blocks of one or two groups, at most kMostCodes codes; returns their end.
 template <size_t block, class I>
 HWY_INLINE u8* encode_piece(const Fixed::Params& params, const I* HWY_RESTRICT codes, size_t count,
                             u8* HWY_RESTRICT heads, u8* HWY_RESTRICT to) {
@@ -174,13 +175,13 @@ HWY_INLINE u8* encode_piece(const Fixed::Params& params, const I* HWY_RESTRICT c
     heads[0] = head.byte();
     for (i32 k = 1; k < params.head; ++k) heads[k] = 0;
     if (head.body_bytes(plane) == 0) continue;
-    std::memcpy(to, &magnitude, 4);  // the bytes too many are written again
+    std::memcpy(to, &magnitude, 4);  // bytes beyond the outlier are overwritten
     to += head.outlier_bytes;
     for (size_t i = 0; i < block; i += kFixedGroup) {
       const bool without_first = i == 0 && head.outlier_bytes > 0;
       u8* const group = to + i / 8;
       put_signs(pieces.signs + first + i, group);
-      // Planes too many are written again.
+      // Planes beyond the last are overwritten.
       put_planes(pieces.bytes[0] + first + i, without_first, plane, group + plane);
       for (size_t low = 8; low < head.planes; low += 8)
         put_planes(pieces.bytes[low / 8] + first + i, without_first, plane,
@@ -200,7 +201,7 @@ HWY_INLINE size_t encode_blocks_of(const Fixed::Params& params, const I* codes, 
   return size_t(to - bodies);
 }
 
-// The inverse; heads and the size of the bodies were checked. `end`: of what can be read.
+// Decodes whole blocks; heads and the size of the bodies were checked. Reads nothing at `end`.
 template <size_t block, class I>
 HWY_INLINE void decode_blocks_of(const Fixed::Params& params, const u8* HWY_RESTRICT heads,
                                  const u8* HWY_RESTRICT bodies, const u8* end,

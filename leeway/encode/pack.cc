@@ -30,7 +30,7 @@ struct PatchList {
   ByteView positions, highs;
 };
 
-// Of a block whose z have at most `bits` bits.
+// Reads the patches of a block whose zigzag numbers have at most `bits` bits.
 PatchList read_patches(Reader& in, size_t width, size_t bits) {
   const size_t count = in.get<u8>(), high_bytes = in.get<u8>();
   if (count == 0 || high_bytes < 1 || high_bytes > 4) fail_corrupt("impossible patches of a block");
@@ -39,7 +39,7 @@ PatchList read_patches(Reader& in, size_t width, size_t bits) {
   return {positions, in.take(count * high_bytes)};
 }
 
-// Gives codes their high bits, too. What is wrong is noted on the way and said at the end.
+// Gives codes their high bits back. Errors are only noted in the loop, and thrown after it.
 template <size_t high_bytes, class U>
 void put_high_bits(const PatchList& patches, size_t n, size_t width, U* codes) {
   using I = std::make_signed_t<U>;
@@ -71,7 +71,7 @@ void put_high_bits(const PatchList& patches, size_t n, size_t width, U* codes) {
   }
 }
 
-// The next block, of n codes.
+// Reads the next block, of n codes.
 template <class I>
 void decode_block(Reader& in, I* codes, size_t n) {
   using U = std::conditional_t<sizeof(I) == 2, u16, u32>;
@@ -87,7 +87,7 @@ void decode_block(Reader& in, I* codes, size_t n) {
   PatchList patches;
   if (head & kPackPatched) patches = read_patches(in, width, kBits);
   const ByteView words = in.take(pack_bytes(rows, width));
-  // Straight to the codes where the block is whole and they are of the same width.
+  // A whole block of codes of this width is unpacked straight to its place.
   std::array<U, kPackBlock> block;
   const bool direct = sizeof(I) == sizeof(U) && n == kPackBlock;
   U* const to = direct ? reinterpret_cast<U*>(codes) : block.data();

@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace leeway::pack_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// As many lanes as the target has, and the block.
+// Vectors of at most a row of the block.
 using Words = hn::CappedTag<u16, kPackLanes>;
 using Lanes = hn::CappedTag<u32, kPackLanes>;
 
@@ -30,8 +30,8 @@ HWY_INLINE V unzigzagged(D d, V z) {
   return hn::Xor(hn::ShiftRight<1>(z), sign);
 }
 
-// The low k bits of 16 rows of values, one behind the other in every lane. Written out for every
-// width, because a loop would branch differently for each.
+// Packs the low k bits of 16 rows of values, one row after the other in every lane. The code is
+// unrolled for every width, because the branches of a loop would differ between widths.
 template <size_t k>
 struct Rows {
   static constexpr size_t shift(size_t row) { return row * k % 16; }
@@ -47,7 +47,7 @@ struct Rows {
       if constexpr (shift(row) + k > 16) word = hn::ShiftRight<16 - shift(row)>(value);
     }
   }
-  // To values, or to the narrow codes that they stand for.
+  // Unpacks values or, if `codes`, the codes whose zigzag numbers they are.
   template <bool codes, size_t row, class V>
   static HWY_INLINE void unpack_row(const u16*& from, V& word, u16* values) {
     const Words d;
@@ -99,7 +99,7 @@ constexpr std::array<PackAll, 16> unpackers(std::index_sequence<i...>) {
   return {Rows<i + 1>::template unpack_all<codes>...};
 }
 
-// The same for fewer rows, in no hurry; it also says what a lane holds.
+// The scalar form, for fewer rows; it also defines what a lane holds.
 void pack_some(const u16* values, size_t rows, size_t k, u8* to) {
   std::array<u16, kPackBlock> words{};
   for (size_t i = 0; i < rows * kPackLanes; ++i) {
@@ -121,7 +121,7 @@ void unpack_some(const u8* from, size_t rows, size_t k, u16* values) {
   }
 }
 
-// The low k bits of every value, k from 1 to 16.
+// Packs the low k bits of every value, k from 1 to 16.
 HWY_INLINE u8* pack_part(const u16* values, size_t rows, size_t k, u8* to) {
   static constexpr auto kPackers = packers(std::make_index_sequence<16>());
   if (rows == kPackRows)
@@ -130,7 +130,7 @@ HWY_INLINE u8* pack_part(const u16* values, size_t rows, size_t k, u8* to) {
     pack_some(values, rows, k, to);
   return to + part_bytes(rows, k);
 }
-// A block at width k, as many bits as a value has at most.
+// Packs a block at width k, up to the width of its values.
 HWY_INLINE u8* pack_block(const u16* z, size_t rows, size_t k, u8* to) {
   return pack_part(z, rows, k, to);
 }
@@ -166,7 +166,7 @@ void unpack_block(const u8* from, size_t rows, size_t k, u32* HWY_RESTRICT codes
   const Lanes d;
   const hn::Rebind<u16, Lanes> dh;
   alignas(64) u16 low[kPackBlock], high[kPackBlock];
-  if (k <= 16) {  // codes of 16 bits, too
+  if (k <= 16) {  // the codes have at most 16 bits
     unpack_part<true>(from, rows, k, low);
     const hn::RebindToSigned<Lanes> di;
     const hn::RebindToSigned<decltype(dh)> dhi;
@@ -184,8 +184,8 @@ void unpack_block(const u8* from, size_t rows, size_t k, u32* HWY_RESTRICT codes
   }
 }
 
-// zigzag of n codes, filled up with zeros. `tops` gets the "or" of every lane of both halves of
-// the block: of 32 groups of eight.
+// The zigzag numbers of a block, filled up with zeros. `tops` is the "or" of every lane of each
+// half of the block: of 32 groups of eight numbers.
 template <class U>
 struct Block {
   alignas(64) U z[kPackBlock];
@@ -235,7 +235,7 @@ HWY_INLINE bool zigzag_block(const I* codes, size_t n, Block<U>& block) {
   }
   return true;
 }
-// Says false if a code does not fit 32 bits.
+// Returns false if a code needs more than 32 bits.
 HWY_INLINE bool zigzag_block(const i64* codes, size_t n, Block<u32>& block) {
   std::array<i32, kPackBlock> narrow;
   bool fits = true;
@@ -246,19 +246,18 @@ HWY_INLINE bool zigzag_block(const i64* codes, size_t n, Block<u32>& block) {
   return fits && zigzag_block(narrow.data(), n, block);
 }
 
-// Calls f(i, mask) for vectors of n values: which of them need more than k bits, fewer than they
-// have.
+// Calls f(i, mask) for every vector of n values: the mask of values that need more than k bits.
 template <class D, class F>
 HWY_INLINE void for_each_wider(D d, const hn::TFromD<D>* values, size_t n, size_t k, F&& f) {
   using U = hn::TFromD<D>;
   const hn::RebindToSigned<D> di;
-  // Compared as signed numbers: that is one instruction.
+  // Signed numbers are compared, because that is one instruction.
   const auto sign = hn::Set(d, U(U(1) << (8 * sizeof(U) - 1)));
   const auto limit = hn::BitCast(di, hn::Xor(hn::Set(d, U(low_bits(k))), sign));
   for (size_t i = 0; i < n; i += hn::Lanes(d))
     f(i, hn::Gt(hn::BitCast(di, hn::Xor(hn::LoadU(d, values + i), sign)), limit));
 }
-// A bit for each of 64 values.
+// Returns a bit for each of 64 values: whether it needs more than k bits.
 template <class U>
 HWY_INLINE u64 find_wider(const U* values, size_t k) {
   const hn::CappedTag<U, 64 / sizeof(U)> d;
@@ -275,7 +274,7 @@ HWY_INLINE u64 find_wider(const U* values, size_t k) {
 }
 template <class U>
 HWY_INLINE size_t count_wider(const U (&values)[2 * kPackLanes], size_t k) {
-  const hn::CappedTag<U, kPackLanes> d;  // as they were written just before
+  const hn::CappedTag<U, kPackLanes> d;  // vectors of the same size as those just written
   const hn::RebindToSigned<decltype(d)> di;
   size_t count = 0;
   for_each_wider(d, values, 2 * kPackLanes, k,
@@ -288,12 +287,12 @@ struct Choice {
   std::array<u64, kPackBlock / 64> wider{};  // a bit for each patched value
 };
 
-// The width that takes the fewest bytes, or nearly so. How many codes would be patched is guessed
-// from `tops` and counted for the best guess only.
+// Chooses a width that takes the fewest bytes, or nearly so. The number of patches is estimated
+// from `tops`, and counted for the best width only.
 template <class U>
 HWY_INLINE Choice choose_width(const Block<U>& block) {
-  // If so many of 32 groups of eight have a wider code, there are probably so many: 32 x 8 p with
-  // (1 - p)^8 = 1 - groups / 32. More than this never pay.
+  // The expected number of wider codes if `groups` of 32 groups of eight have one: 256 p, where
+  // (1 - p)^8 = 1 - groups / 32. More patches never pay.
   static constexpr std::array<u8, 20> kGuess = {0,  1,  2,  3,  4,  5,  7,  8,  9,  10,
                                                 12, 13, 15, 16, 18, 20, 22, 24, 26, 28};
   const size_t widest = block.widest();
@@ -319,13 +318,13 @@ HWY_INLINE Choice choose_width(const Block<U>& block) {
   return best;
 }
 
-// The high parts of the z that need more than the chosen width.
+// Writes the high bits of the numbers that need more than the chosen width.
 template <class U>
 HWY_INLINE u8* put_patches(const Block<U>& block, const Choice& choice, u8* to) {
   *to++ = u8(choice.patches);
   *to++ = u8(choice.high_bytes);
-  // A word seldom has more than four: so many are written without looking, and those too many
-  // written over.
+  // A word seldom has more than four wider values: four are always written, without a branch, and
+  // superfluous ones are overwritten.
   u8* position = to;
   for (size_t word = 0; word < choice.wider.size(); ++word) {
     u64 rest = choice.wider[word];
@@ -375,8 +374,12 @@ HWY_INLINE void unpack_any(const u8* from, size_t rows, size_t k, U* codes) {
 u8* encode_16(const i16* codes, size_t n, u8* to) { return encode(codes, n, to); }
 u8* encode_32(const i32* codes, size_t n, u8* to) { return encode(codes, n, to); }
 u8* encode_64(const i64* codes, size_t n, u8* to) { return encode(codes, n, to); }
-void unpack_16(const u8* from, size_t rows, size_t k, u16* codes) { unpack_any(from, rows, k, codes); }
-void unpack_32(const u8* from, size_t rows, size_t k, u32* codes) { unpack_any(from, rows, k, codes); }
+void unpack_16(const u8* from, size_t rows, size_t k, u16* codes) {
+  unpack_any(from, rows, k, codes);
+}
+void unpack_32(const u8* from, size_t rows, size_t k, u32* codes) {
+  unpack_any(from, rows, k, codes);
+}
 
 }  // namespace leeway::pack_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

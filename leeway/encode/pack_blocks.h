@@ -10,18 +10,18 @@ inline constexpr size_t kPackBlock = 256, kPackLanes = 16, kPackRows = kPackBloc
 inline constexpr u8 kPackPatched = 0x40, kPackWide = 0x80;
 
 constexpr size_t rows_of(size_t n) { return (n + kPackLanes - 1) / kPackLanes; }
-// Of rows at a width of at most 16 bits.
+// The size of rows at a width of at most 16 bits.
 constexpr size_t part_bytes(size_t rows, size_t width) {
   return (rows * width + 15) / 16 * kPackLanes * sizeof(u16);
 }
-// Of rows at any width: above 16 bits, the low halves come first.
+// The size of rows at any width. Above 16 bits, all low halves come first.
 constexpr size_t pack_bytes(size_t rows, size_t width) {
   return width <= 16 ? part_bytes(rows, width)
                      : part_bytes(rows, 16) + part_bytes(rows, width - 16);
 }
 
-// Appends the blocks of n codes at `to`; returns their end. A block takes at most one byte more than
-// its codes.
+// Appends the blocks of n codes at `to`; returns their end. A block takes at most one byte more
+// than its codes.
 u8* encode_blocks(const i16* codes, size_t n, u8* to);
 u8* encode_blocks(const i32* codes, size_t n, u8* to);
 u8* encode_blocks(const i64* codes, size_t n, u8* to);

@@ -8,8 +8,9 @@
 namespace leeway {
 namespace {
 
-// What a region asks for, chunks around it give as well: smaller ones give less. A brief
-// stream is a chunk of a host: it is cut only if it is large.
+// The number of values wanted in a chunk. All values of a chunk that touches a region get the
+// region's bound, so small chunks waste less. A brief stream is a chunk of a host and is cut into
+// chunks of its own only if it is large.
 u64 wanted_chunk(const CompressOptions& options, const ChunkCodec& codec) {
   constexpr u64 kWithRegions = u64(1) << 17, kOfHost = u64(1) << 17;
   if (options.brief && !options.has_regions()) return std::max(codec.chunk_values(), kOfHost);
@@ -41,10 +42,10 @@ Shape default_chunk(const Shape& shape, u64 values) {
   std::array<u64, kMaxRank> extents{};
   for (size_t axis = 0; axis < shape.rank(); ++axis) extents[axis] = std::max<u64>(shape[axis], 1);
   const std::span<u64> used = std::span(extents).first(shape.rank());
-  if (shape.rank() == 1) used[0] = std::min(used[0], values);  // a list: stages may count on it
+  if (shape.rank() == 1) used[0] = std::min(used[0], values);  // not halved: stages rely on it
   while (Shape(std::span<const u64>(used)).size() > values) {
-    // The slowest of equals. Long rows are good for the memory, so the last axis counts half, and
-    // a short one nothing.
+    // Of equal axes, the slowest is halved. Long rows are read faster, so the last axis counts only
+    // half of its extent, and a short one is never halved.
     constexpr u64 kShortRow = 256;
     u64& longest = *std::ranges::max_element(used, {}, [&](u64& extent) {
       if (&extent != &used.back()) return extent;

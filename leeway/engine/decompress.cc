@@ -28,13 +28,13 @@ void fill_gap(const MutableView& gap) {
   });
 }
 
-// Beyond this, one value of a chunk is left anyway.
+// At higher levels a chunk has only one value left anyway.
 constexpr unsigned kHighestLevel = 40;
 
-// Arrays larger than this are written past the caches: they would not stay there anyway.
+// Larger arrays are written past the caches, where they would not stay anyway.
 constexpr u64 kPastCaches = u64(32) << 20;  // bytes
 
-// Values to their place in the caller's array, row by row, and their checksum.
+// Copies values to their place in the caller's array, row by row, and computes their checksum.
 class PlacedValues final : public ValueSink {
  public:
   PlacedValues(const MutableView& target, bool check, bool past_caches)
@@ -50,7 +50,7 @@ class PlacedValues final : public ValueSink {
   void* room(size_t) override { return piece_.data(); }
   void put(size_t bytes) override { place({piece_.data(), bytes}); }
   void take(ByteView bytes) override { place(bytes); }
-  // To be called at the end; of the values if they shall be checked.
+  // To be called at the end: the checksum of all values, if they are to be checked.
   u64 hash() const {
     if (past_caches_) finish_copies();
     return hasher_.value();
@@ -88,15 +88,15 @@ class PlacedValues final : public ValueSink {
   bool is_plain_, check_, past_caches_;
   Index index_{};
   std::byte* to_;
-  size_t left_;  // bytes of the row
+  size_t left_;  // bytes left in the row
   Hasher hasher_;
   alignas(64) std::array<u8, kMost> piece_;
 };
 
 u64 coarse(u64 extent, unsigned level) { return (extent + (u64(1) << level) - 1) >> level; }
 
-// Decodes every 2^level-th value of a chunk to its place in `values`; reads no more than that
-// takes.
+// Decodes every 2^level-th value of a chunk to its place in `values`; reads only the part of the
+// payload that this needs.
 FrameHead decompress_coarse(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal,
                             unsigned level, bool check, void* values) {
   constexpr size_t kMostTable = 1 + LevelTable::size(LevelTable::kMost);
@@ -120,7 +120,7 @@ FrameHead decompress_coarse(const ChunkCodec& codec, const StreamReader& stream,
   return head;
 }
 
-// What the frames of all chunks say must be what the tail states.
+// Checks that the frames of all chunks add up to what the tail states.
 class StatementCheck {
  public:
   StatementCheck(const StreamReader& stream, size_t chunks_read)
@@ -128,7 +128,7 @@ class StatementCheck {
   void add(u64 ordinal, const FrameHead& head) {
     if (!heads_.empty()) heads_[size_t(ordinal)] = head;
   }
-  // To be called when all chunks have been read; with fewer there is nothing to compare.
+  // To be called at the end; checks nothing unless all chunks have been read.
   void finish() const {
     if (heads_.size() != stream_.chunks() || !stream_.statement()) return;
     StatementMaker maker;
@@ -192,7 +192,7 @@ void preview_with(const CodecMaker& maker, const StreamReader& stream, unsigned 
 
 namespace {
 
-// A whole chunk to its place.
+// Decodes a whole chunk to its place.
 FrameHead place_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal, bool check,
                       const MutableView& target, bool past_caches) {
   if (!past_caches && is_contiguous(target) &&

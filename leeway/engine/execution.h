@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Execution: what compressing and decompressing share: progress, and how many workers memory
-// allows.
+// Execution: what compressing and decompressing share: reporting progress, and the number of
+// workers that the memory budget allows.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace leeway {
 
-// Where several threads may report.
+// Adds up the progress of several threads.
 class Meter {
  public:
   Meter(const Progress& progress, double total) : progress_(progress), total_(total) {}
@@ -28,8 +28,8 @@ class Meter {
   std::mutex mutex_;
 };
 
-// Buffers of the size of a chunk that a worker holds at its peak, and finished groups, smaller
-// ones, that wait to be written.
+// How many buffers of the size of a chunk each worker may need: five of its own, and up to eight
+// finished groups that wait to be written.
 inline constexpr u64 kWorkingCopies = 5 + 8;
 
 inline unsigned affordable_threads(const Execution& execution, u64 chunk_bytes) {

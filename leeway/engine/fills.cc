@@ -33,7 +33,7 @@ std::vector<u64> declared_fills(const CompressOptions& options, DType dtype) {
   for (const double fill : options.fills) declared.push_back(fill_bits(fill, dtype));
   const unsigned unused = unsigned(64 - 8 * size_of(dtype));
   for (const u64 given : options.fill_bits) {
-    const u64 bits = given << unused >> unused;  // a negative integer may come with its sign
+    const u64 bits = given << unused >> unused;  // negative integers may be sign-extended
     if (std::ranges::find(declared, bits) == declared.end()) declared.push_back(bits);
   }
   return declared;
@@ -71,8 +71,8 @@ std::optional<ValidRange> value_range(const View& view, const CompressOptions& o
 Array extremes(const View& view, const CompressOptions& options) {
   const DefaultFloatingPoint environment;
   return lowest_and_highest(view, declared_fills(options, view.dtype),
-                  std::max(1u, options.execution.threads), options.execution.executor,
-                  options.execution.pause);
+                            std::max(1u, options.execution.threads), options.execution.executor,
+                            options.execution.pause);
 }
 
 }  // namespace leeway

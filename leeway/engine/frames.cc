@@ -52,7 +52,7 @@ void decode_chunk(const ChunkCodec& codec, const Header& header, const StreamRea
   const bool complete = decode_payload(codec, chunk.payload, header.dtype, shape.squeezed(),
                                        chunk.head.bound, kept, wanted);
   const size_t bytes = size_t(shape.size()) * size_of(header.dtype);
-  // A part of the values has no checksum of its own: that of the payload has to do.
+  // There is no checksum for a part of the values; that of the payload was checked.
   if (check && complete) check_hash(hash_of({static_cast<const u8*>(values), bytes}), chunk.head);
 }
 

@@ -6,7 +6,7 @@
 namespace leeway {
 namespace {
 
-// Whether frames of an earlier stream have their meaning in this one.
+// Whether frames of an earlier stream are valid in the new one.
 bool continues(const Header& now, const Header& earlier) {
   return now.dtype == earlier.dtype && now.shape == earlier.shape && now.chunk == earlier.chunk &&
          now.recipe == earlier.recipe && now.bound.limits() == earlier.bound.limits() &&

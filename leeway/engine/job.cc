@@ -26,8 +26,8 @@ Job::Job(const ChunkCodec& codec, const View& view, const CompressOptions& optio
       header(std::move(stated)),
       chunks(header.grid().size()),
       group(chunks_in_group(chunks, header.chunk.size(), options.execution.threads)),
-      threads(affordable_threads(options.execution,
-                                 group * header.chunk.size() * size_of(view.dtype))),
+      threads(
+          affordable_threads(options.execution, group * header.chunk.size() * size_of(view.dtype))),
       region_bounds(header.regions.empty() ? std::vector<double>() : smallest_bounds(header)),
       is_brief(options.brief && can_be_brief(header)),
       meter(options.execution.progress, double(chunks)) {}

@@ -21,8 +21,7 @@ inline double with_regions(const Job& job, u64 ordinal, double bound) {
 template <class F>
 auto with_chunk_bound(const Job& job, u64 ordinal, double bound, F&& f) {
   if (!job.header.regions.empty() && job.codec.is_by_value()) {
-    const std::vector<double> each =
-        bounds_in(job.options, job.header.chunk_box(ordinal), bound);
+    const std::vector<double> each = bounds_in(job.options, job.header.chunk_box(ordinal), bound);
     return f(ChunkBound(std::ranges::max(each), each));
   }
   return f(ChunkBound(usable_bound(with_regions(job, ordinal, bound))));

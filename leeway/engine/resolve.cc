@@ -61,8 +61,8 @@ u64 count_nonzero(const Job& job) {
   return count;
 }
 
-// The array is a part of a larger one: turns the root mean square error of all parts into a limit on
-// this part. If nothing in it may have errors, that is: no loss.
+// The array is a part of a larger one: turns the root mean square error of all parts into a limit
+// on this part. If nothing in it may have errors, that is: no loss.
 void add_norm_limit(Job& job) {
   const u64 count = count_nonzero(job);
   if (count == 0)
@@ -82,8 +82,8 @@ double smallest_bound(const Job& job) {
   return smallest;
 }
 
-// Chunks have a bound relative to each value. The absolute bound of the stream is the most that this
-// can be, or what an earlier stream states, whose values may be kept.
+// Chunks have a bound relative to each value. The absolute bound of the stream is the most that
+// this can be, or what an earlier stream states, whose values may be kept.
 void resolve_pointwise(Job& job, double relative) {
   job.pointwise = relative;
   const double largest = std::max(std::abs(job.range.min), std::abs(job.range.max));
@@ -158,7 +158,8 @@ void resolve(Job& job) {
   if (bound.has(BoundKind::pointwise)) return resolve_pointwise(job, bound.limits()[0].value);
   resolved = usable_bound(smallest_bound(job));
   if (bound.needs_measurement()) resolved = usable_bound(bound_for_squared_error(job, resolved));
-  if (bound.wants_size() && resolved > 0 && job.chunks > 0) resolved = bound_for_size(job, resolved);
+  if (bound.wants_size() && resolved > 0 && job.chunks > 0)
+    resolved = bound_for_size(job, resolved);
 }
 
 }  // namespace leeway

@@ -56,8 +56,8 @@ Measured measure(const Job& job, double bound, double scale) {
   return sum;
 }
 
-// The smallest error that a limit speaks of: the norm of an l2 limit, the root mean square of a psnr
-// limit.
+// The smallest error that a limit speaks of: the norm of an l2 limit, the root mean square of a
+// psnr limit.
 double smallest_error(const Job& job) {
   double smallest = std::numeric_limits<double>::max();
   for (const Limit& limit : job.header.bound.limits()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Marks: what is particular about single values of a chunk: that they do not matter, or that their
-// bound is smaller than that of the others.
+// Marks: what is special about single values of a chunk: that they may decode to anything, or that
+// their bound is smaller than that of the others.
 //
-//   mark = 2 * class + (1 if the value does not matter)
+//   mark = 2 * class + (1 if the value may decode to anything)
 //
 // Class 0 has the bound of the chunk, the others have smaller ones.
 #pragma once
@@ -29,10 +29,10 @@ struct ChunkBound {
 
 struct BoundClasses {
   std::vector<double> bounds;  // of class 1, 2, ..., all smaller than the chunk's
-  std::vector<u8> of_value;    // which one; empty if there is only class 0
+  std::vector<u8> of_value;    // class of each value; empty if there is only class 0
 
-  // A few bounds are kept as they are. Many are rounded down, to the chunk's bound halved again and
-  // again: values need a class each, and this many more would cost more than they save.
+  // A few distinct bounds are kept as they are. More are rounded down to (chunk's bound) / 2^k: the
+  // class of every value is stored, and more classes would cost more than they save.
   static BoundClasses of(const ChunkBound& bound) {
     constexpr size_t kFew = 16;
     BoundClasses classes;

@@ -13,10 +13,10 @@ class LEEWAY_EXPORT ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual u64 size() const = 0;
-  // The bytes [offset, offset + count); `storage` keeps them alive if they had to be read. May be
-  // called from several threads at once. Throws if they lie outside.
+  // Returns the bytes [offset, offset + count). They are in `storage` if they had to be read.
+  // Throws if the source is too short. Several threads may call this at once.
   ByteView read(u64 offset, u64 count, Bytes& storage) const;
-  // How many bytes were read.
+  // Returns how many bytes have been read so far.
   u64 touched() const;
 
  private:
@@ -27,7 +27,7 @@ class LEEWAY_EXPORT ByteSource {
 // A source that can also be written, at any offset.
 class LEEWAY_EXPORT ByteStore : public ByteSource {
  public:
-  // Makes the stream longer if need be.
+  // Writes the bytes; makes the stream longer if necessary.
   virtual void write(u64 offset, ByteView bytes) = 0;
   // Returns when all that was written will survive a power cut.
   virtual void sync() = 0;
@@ -56,7 +56,7 @@ class LEEWAY_EXPORT MemoryStore final : public ByteStore {
   Bytes& bytes_;
 };
 
-// A file. Only one process may have it open for writing: another is refused.
+// A file, opened for writing. Opening it throws while another process has it open for writing.
 class LEEWAY_EXPORT FileStore final : public ByteStore {
  public:
   explicit FileStore(const std::string& path);
