@@ -201,8 +201,7 @@ FrameHead place_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 o
   Bytes storage;
   const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);
   PlacedValues placed(target, check, past_caches);
-  decode_payload(codec, chunk.payload, target.dtype, target.shape.squeezed(), chunk.head.bound,
-                 placed);
+  decode_payload(codec, chunk, target.dtype, target.shape.squeezed(), placed);
   const u64 hash = placed.hash();
   if (check) check_hash(hash, chunk.head);
   return chunk.head;

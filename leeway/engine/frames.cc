@@ -49,8 +49,7 @@ void decode_chunk(const ChunkCodec& codec, const Header& header, const StreamRea
   KeptValues kept(values);
   Wanted wanted;
   if (part) wanted.box = squeezed(*part, shape);
-  const bool complete = decode_payload(codec, chunk.payload, header.dtype, shape.squeezed(),
-                                       chunk.head.bound, kept, wanted);
+  const bool complete = decode_payload(codec, chunk, header.dtype, shape.squeezed(), kept, wanted);
   const size_t bytes = size_t(shape.size()) * size_of(header.dtype);
   // There is no checksum for a part of the values; that of the payload was checked.
   if (check && complete) check_hash(hash_of({static_cast<const u8*>(values), bytes}), chunk.head);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "leeway/codec/chunk_codec.h"
+#include "leeway/stream/stream_reader.h"
 
 namespace leeway {
 
@@ -62,9 +63,9 @@ Layers read_layers(ByteView payload, const Shape& chunk);
 void lay(const ChunkCodec& codec, const Layer& layer, size_t value_bytes, const Shape& chunk,
          double bound, std::byte* values);
 
-// Decodes a payload, with or without layers. The shape has no axes of extent 1. Returns whether all
-// values were decoded: values that are not wanted may be left out.
-bool decode_payload(const ChunkCodec& codec, ByteView payload, DType dtype, const Shape& shape,
-                    double bound, ValueSink& values, const Wanted& wanted = {});
+// Decodes a chunk's payload, with or without layers. The shape has no axes of extent 1. Returns
+// whether all values were decoded: values that are not wanted may be left out.
+bool decode_payload(const ChunkCodec& codec, const StreamReader::Chunk& chunk, DType dtype,
+                    const Shape& shape, ValueSink& values, const Wanted& wanted = {});
 
 }  // namespace leeway
