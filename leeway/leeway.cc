@@ -2,6 +2,7 @@
 #include "leeway/leeway.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "leeway/base/kept.h"
 #include "leeway/choose/choose.h"

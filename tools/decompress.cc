@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <memory>
 
 #include "tools/array_file.h"
 #include "tools/cli.h"

@@ -2,6 +2,7 @@
 // The verb `model`: what a piece of hardware would do with a field, cycle by cycle.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "tools/array_file.h"
 #include "tools/cli.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/engine/placement.h"
 
+#include <algorithm>
 #include <random>
 #include <thread>
 
