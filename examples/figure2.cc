@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The six compressors of Figure 2 of the SZ3 paper [Liang et al., 2021], composed as there: of
 // stages, in C++, without a change in the library. What the paper calls bypass is left out here.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>

@@ -4,6 +4,7 @@
 // A stage is a plain struct with a name, a kind, one line about it, and parameters; what it must be
 // able to do stands in leeway/stage/stage.h. Nothing in the library has to be touched or even know
 // about it.
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 

@@ -10,6 +10,7 @@
 
 #include "hdf5/parameters.h"
 #include "leeway/base/byte_order.h"
+#include "leeway/base/kept.h"
 #include "leeway/chunk_memory.h"
 #include "leeway/hdf5.h"
 #include "leeway/leeway.hpp"
@@ -255,7 +256,7 @@ size_t filter(unsigned flags, size_t count, const unsigned* words, size_t bytes,
   const leeway_h5_host host = Hosts::instance().of(__builtin_return_address(0));
   return guarded<size_t>(host, __func__, 0, [&] {
     const BufferPool::UseOwn pool;
-    const auto last = BufferPool::keep<LastParameters>();
+    const auto last = keep<LastParameters>();
     const std::span given(words, count);
     if (last->words.empty() || !std::ranges::equal(last->words, given))
       *last = {Words(given.begin(), given.end()), parse_words(given)};

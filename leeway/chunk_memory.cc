@@ -44,14 +44,14 @@ constexpr u64 kEveryRank = ~u64(0);
 // Fewer marks in common do not tell two streams apart.
 constexpr double kTellingWeight = 4;
 
-// A mark as one number.
+// Makes one number of a mark.
 u64 number_of(u64 kind, u64 at, u64 bits) {
   u64 number = (bits ^ kind) * 0x9e3779b97f4a7c15u;
   number = (number ^ number >> 32 ^ at * 0xff51afd7ed558ccdu) * 0xc4ceb9fe1a85ec53u;
   return number ^ number >> 29;
 }
 
-// A norm depends on how many values there are, and does not tell one kind from another.
+// The limit on the norm depends on the number of values; it is left out of the kind.
 u64 kind_of(const View& array, const Bound& bound, bool has_norm) {
   Writer kind;
   kind.put(array.dtype);
@@ -65,7 +65,7 @@ u64 kind_of(const View& array, const Bound& bound, bool has_norm) {
   return hash_of(kind.bytes());
 }
 
-// The values of an array, one after the other; copied if they do not lie so.
+// The values of an array, contiguous in memory; copied if they are not contiguous.
 class Contiguous {
  public:
   explicit Contiguous(const View& array) : values_(array.data) {
@@ -86,8 +86,8 @@ class Contiguous {
   std::vector<std::byte> copy_;
 };
 
-// Whether the host asks for the recipe of the earlier stream. If not, the array is not one that
-// comes back: somebody copies it.
+// Whether the host asks for the recipe of the earlier stream. If not, the array is not rewritten
+// but copied to a dataset with another recipe.
 bool has_recipe_of(ByteView earlier, const CompressOptions& options, DType dtype) {
   const MemorySource source(earlier);
   return is_choice(options.recipe) ||
@@ -108,7 +108,7 @@ bool stays_anyway(const StreamReader& stream) {
   const Header& header = stream.header();
   if (header.bound.has(BoundKind::lossless)) return true;
   if (!header.bound.is_lasting() || !header.recipe.starts_with(Linear::kName)) return false;
-  if (!header.regions.empty()) return false;  // the step there was a smaller one
+  if (!header.regions.empty()) return false;  // regions have smaller steps
   for (u64 ordinal = 0; ordinal < stream.chunks(); ++ordinal) {
     Bytes storage;
     const Payload kind = Payload(stream.read_begin(ordinal, 1, storage)[0]);
@@ -120,7 +120,7 @@ bool stays_anyway(const StreamReader& stream) {
   return true;
 }
 
-// Which values of an array a stream gives, bit for bit.
+// Returns which values of an array have the bits that a stream decodes to.
 std::vector<bool> given_by(ByteView stream, const View& array, unsigned threads) {
   DecompressOptions options;
   options.execution.threads = threads;
@@ -189,12 +189,12 @@ CompressReport compress_alone(const View& array, CompressOptions options,
 }  // namespace
 
 ChunkMemory& ChunkMemory::of_process() {
-  static auto* const memory = new ChunkMemory;  // never destroyed: hosts may still write at the end
+  static auto* const memory = new ChunkMemory;  // never destroyed: hosts may write while they exit
   return *memory;
 }
 
-// Of ordinary values only: special ones come back whatever happens. Where most values are special,
-// all are looked at to find the others.
+// Marks are ordinary values only, because special values always come back unchanged. If most values
+// are special, all are looked at to find the others.
 ChunkMemory::Marks ChunkMemory::marks_of(const View& array, const Mask& mask) {
   const u64 size = array.shape.size();
   const Contiguous values(array);
@@ -224,9 +224,9 @@ ChunkMemory::Marks ChunkMemory::marks_of(const View& array, const Mask& mask) {
 }
 
 void ChunkMemory::keep(Known known) {
-  if (known.marks.list.empty()) return;  // nothing tells that an array came from there
+  if (known.marks.list.empty()) return;  // it could never be found again
   const std::lock_guard lock(mutex_);
-  // What is decoded again and again is known once.
+  // A stream that is decoded again and again is remembered once.
   if (!known_.empty() && known_.back().kind == known.kind && known_.back().hash == known.hash)
     return;
   bytes_ += known.stream.size();
@@ -288,8 +288,8 @@ std::vector<const ChunkMemory::Known*> ChunkMemory::candidates(
   return result;
 }
 
-// The stream with most of the weights. If another one has many marks that the best one has not,
-// the array may hold parts of both.
+// The stream whose marks have the largest weights in the array. If another stream has many marks
+// that this one has not, the array may hold parts of both.
 ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
   const std::lock_guard lock(mutex_);
   if (!kinds_.contains(kind)) return {};

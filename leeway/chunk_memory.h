@@ -23,13 +23,13 @@ namespace leeway {
 
 class ChunkMemory {
  public:
-  // The one that all hosts of a process share.
+  // The memory that all hosts of a process share.
   static ChunkMemory& of_process();
 
-  // To be called with every stream that the host has decoded, and the values it gave. Several
+  // To be called with every stream that the host has decoded, and the decoded values. Several
   // threads may call the functions of one memory at once.
   void remember(ByteView stream, const View& decoded);
-  // As leeway::compress_into(), but values that a remembered stream gave keep their bits.
+  // Like leeway::compress_into(), but values decoded from a remembered stream keep their bits.
   CompressReport compress_into(const View& array, const CompressOptions& options,
                                std::span<u8> memory);
 
@@ -40,30 +40,30 @@ class ChunkMemory {
     u64 at, bits;
   };
   struct Marks {
-    std::vector<Mark> list;  // by their place
-    u64 reach = 0;           // places of a higher rank were left out
+    std::vector<Mark> list;  // ordered by place
+    u64 reach = 0;           // places of a higher rank are not in the list
   };
   struct Known {
     u64 kind;      // type, shape and bound, as one number
     u64 hash;      // of the stream
-    double bound;  // in force
+    double bound;  // absolute
     Bytes stream;  // empty: forgotten
     Marks marks;
   };
   struct Kind {
     size_t streams = 0;
-    u64 reach = 0;  // the largest that one of the kind had
+    u64 reach = 0;  // the largest of any stream of the kind
   };
   struct Trail {
     Bytes stream;  // empty: forgotten, or one of several
     bool is_known = false;
-    double bound = 0;  // the largest that one of them had
+    double bound = 0;  // the largest of several streams
   };
 
   static Marks marks_of(const View& array, const Mask& mask);
   void keep(Known known);
   void index_marks();
-  // Those of the kind that share a mark with an array of `size` values; the oldest first.
+  // The streams of a kind that share a mark with an array of `size` values; the oldest first.
   std::vector<const Known*> candidates(u64 kind, u64 size, const std::function<u64(u64)>& bits_at);
   Trail find(const View& array, u64 kind);
 
@@ -71,15 +71,15 @@ class ChunkMemory {
   std::deque<Known> known_;  // the oldest first
   std::unordered_map<u64, Kind> kinds_;
   u64 first_ = 0;            // number of the oldest
-  // Marks of streams, by number from `base_` to `indexed_`: made when an array is compressed, since
-  // whoever only reads never needs it.
+  // Finds streams with numbers from `base_` to `indexed_` by their marks. It is made when an array
+  // is compressed, because hosts that only read never need it.
   TagIndex index_;
   u64 base_ = 0, indexed_ = 0;
   size_t forgotten_ = 0;  // how many of the oldest have no stream any more
   u64 bytes_ = 0;         // of all streams
 };
 
-// The same where the host knows the stream that a part of the array's values was decoded from.
+// Like compress_into(), for hosts that know the stream that the values were decoded from.
 CompressReport compress_again_into(const View& array, const CompressOptions& options,
                                    ByteView stream, std::span<u8> memory);
 

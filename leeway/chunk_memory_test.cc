@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/chunk_memory.h"
 
+#include <algorithm>
+
 #include "tests/support.h"
 
 namespace leeway::test {

@@ -34,7 +34,7 @@
 #include "leeway/array.h"
 #include "leeway/codec/compose.h"
 #include "leeway/codec/typed_codec.h"
-#include "leeway/engine/engine.h"
+#include "leeway/engine/with_codec.h"
 #include "leeway/quantize/exact.h"
 #include "leeway/quantize/linear.h"
 #include "leeway/recipe/recipe.h"

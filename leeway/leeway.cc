@@ -2,7 +2,9 @@
 #include "leeway/leeway.hpp"
 
 #include <algorithm>
+#include <memory>
 
+#include "leeway/base/kept.h"
 #include "leeway/choose/choose.h"
 #include "leeway/codec/make_codec.h"
 #include "leeway/compressor.h"
@@ -14,13 +16,13 @@ namespace {
 // A recipe as the caller wrote it, and what was made of it.
 struct Made {
   std::string asked;
-  bool is_pointwise = false;  // for a pointwise bound, which is one on logarithms
+  bool is_pointwise = false;  // whether the stage log was added for a pointwise bound
   DType dtype = DType::f32;
   std::string recipe;  // in full
   std::shared_ptr<const ChunkCodec> codec;
 };
 
-// The last few, kept by the thread's pool: small arrays that come one by one are mostly alike.
+// The codecs made last, kept by the thread's pool: small arrays mostly use the same ones again.
 struct LastMade {
   std::array<Made, 8> made;
   size_t next = 0;
@@ -28,7 +30,7 @@ struct LastMade {
 
 Made made_of(const std::string& asked, DType dtype, bool is_pointwise = false) {
   const BufferPool::UseOwn pool;
-  const auto last = BufferPool::keep<LastMade>();
+  const auto last = keep<LastMade>();
   const auto is_same = [&](const Made& made) {
     return made.codec && made.dtype == dtype &&
            ((made.asked == asked && made.is_pointwise == is_pointwise) ||
@@ -85,7 +87,7 @@ CompressReport compress_into(const View& array, const CompressOptions& options,
 Bytes compress(const View& array, const CompressOptions& options) {
   Bytes stream;
   stream.reserve(
-      size_t(array.shape.size() * size_of(array.dtype) / 4));  // touched only as far as used
+      size_t(array.shape.size() * size_of(array.dtype) / 4));  // unused pages are never touched
   compress(array, options,
            [&](ByteView part) { stream.insert(stream.end(), part.begin(), part.end()); });
   return stream;
@@ -96,7 +98,7 @@ std::string stored_recipe(const CompressOptions& options, DType dtype) {
 }
 
 u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& options) {
-  // Of all that may be chosen, none has smaller chunks than this.
+  // No recipe that may be chosen has smaller chunks than this.
   const Made made = made_for(options, is_choice(options.recipe) ? "fast" : options.recipe, dtype);
   Header header;
   header.dtype = dtype;
@@ -113,7 +115,7 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   write(header, out);
   write(Tail{}, out);
   const u64 chunks = header.grid().size();
-  // A chunk that does not shrink is stored: one byte more. A size in the index takes at most 10
+  // A chunk that does not shrink is stored with one byte more. A size in the index takes at most 10
   // bytes.
   return out.size() + shape.size() * size_of(dtype) + chunks * (kFrameHeadBytes + 1 + 10) + 20;
 }

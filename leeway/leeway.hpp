@@ -9,15 +9,14 @@
 //   std::span<const float> values = array.as<float>();     // none is off by more than 1e-3
 //
 // clang-format on
-// Everything throws leeway::Error. Functions keep no state but buffers and may be called from any
-// thread.
+// All functions report errors by throwing leeway::Error. They keep no state except buffers, and may
+// be called from any thread.
 #pragma once
 
 #if __cplusplus < 202002L
 #error "leeway/leeway.hpp needs C++20 (-std=c++20); leeway/leeway.h, the C interface, does not"
 #endif
 
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,12 +35,12 @@ LEEWAY_EXPORT const char* version();
 
 // Compresses the array into a stream; bound, recipe, fill values and threads are in the options.
 LEEWAY_EXPORT Bytes compress(const View& array, const CompressOptions& options);
-// The same piece by piece into `sink`, which never has to seek; memory stays bounded for any size.
+// Writes the stream to `sink`, piece by piece and in order; memory stays bounded for any size.
 LEEWAY_EXPORT CompressReport compress(const View& array, const CompressOptions& options,
                                       const Sink& sink);
 
-// The same into memory of the caller, for example of max_compressed_size() bytes; the report says
-// how many were used.
+// Writes the stream to memory of the caller; max_compressed_size() bytes are enough. The report
+// states how many were used.
 LEEWAY_EXPORT CompressReport compress_into(const View& array, const CompressOptions& options,
                                            std::span<u8> memory);
 
@@ -60,22 +59,22 @@ Bytes compress(const T* values, const Shape& shape, const Bound& bound) {
 // choice by the values, such as "auto".
 LEEWAY_EXPORT std::string stored_recipe(const CompressOptions& options, DType dtype);
 
-// No stream of this array, whatever its values, is longer.
+// The most bytes that the stream of such an array can have, whatever its values are.
 LEEWAY_EXPORT u64 max_compressed_size(DType dtype, const Shape& shape,
                                       const CompressOptions& options);
 
 LEEWAY_EXPORT Array decompress(ByteView stream, const DecompressOptions& options = {});
-// Only the values inside `region`; reads only the chunks it needs.
+// Decodes only the values inside `region`, and reads only the chunks that it touches.
 LEEWAY_EXPORT Array decompress(ByteView stream, const Box& region,
                                const DecompressOptions& options = {});
-// Into memory of the caller, any strides; from a stream in memory or in a file (FileSource,
-// StreamReader).
+// Decodes into memory of the caller, with any strides, from a stream in memory or in a file
+// (FileSource, StreamReader).
 LEEWAY_EXPORT DecompressReport decompress_into(const StreamReader& stream, const Index& first,
                                                const MutableView& out,
                                                const DecompressOptions& options = {});
 
-// In every chunk, every 2^level-th value along each axis, just as the whole array has it. Streams
-// of `small` and `smallest` are read only as far as that takes: about a quarter for level 1.
+// Decodes every 2^level-th value along each axis of every chunk; the values are those of the whole
+// array. Of streams of `small` and `smallest` only a part is read, about a quarter for level 1.
 LEEWAY_EXPORT Array preview(ByteView stream, unsigned level, const DecompressOptions& options = {});
 LEEWAY_EXPORT void preview_into(const StreamReader& stream, unsigned level, const MutableView& out,
                                 const DecompressOptions& options = {});
@@ -86,7 +85,7 @@ LEEWAY_EXPORT void preview_into(const StreamReader& stream, unsigned level, cons
 LEEWAY_EXPORT UpdateReport update(ByteStore& stream, const Index& first, const View& values,
                                   const Execution& execution = {});
 
-// What a stream says about itself.
+// What a stream states about itself.
 struct Info {
   Header header;
   Statement statement;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -12,19 +13,19 @@
 #include "leeway/leeway.h"
 #include "leeway/leeway.hpp"
 
-// What a context is told.
+// What the functions leeway_set_...() and leeway_add_...() have set.
 struct leeway_settings {
   leeway::CompressOptions options;
   bool salvage = false;
-  bool lacks_memory = false;  // for something that the options should hold
+  bool lacks_memory = false;  // a setting was lost because there was no memory for it
 };
 
 struct leeway_context : leeway_settings {
   explicit leeway_context(const leeway_settings& settings) : leeway_settings(settings) {}
 
   std::string message;
-  leeway::DecompressReport damage;  // of the last array that was read
-  leeway::BufferPool pool;          // what small messages need again and again
+  leeway::DecompressReport damage;  // in the array read last
+  leeway::BufferPool pool;          // keeps memory between calls
 };
 
 struct leeway_buffer {
@@ -54,7 +55,7 @@ leeway_status status_of(Errc code) {
   return LEEWAY_INTERNAL;
 }
 
-// As much of a message as there is memory for.
+// Keeps a message; none if there is no memory for it.
 void set_message(leeway_context* context, const char* message) noexcept {
   try {
     context->message = message;
@@ -161,7 +162,7 @@ leeway_context* make_context(const leeway_settings& settings) noexcept {
   }
 }
 
-// Nobody must compress as if what there was no memory for had not been said.
+// If a setting cannot be stored for lack of memory, later calls fail instead of ignoring it.
 template <class T>
 void add_or_fail_later(leeway_context* context, std::vector<T>& list, T value) noexcept {
   try {

@@ -48,7 +48,7 @@ PartBound part_bound(const WholeBound& whole) {
   }
   if (whole.bound.limits().empty())
     fail_argument("a bound is needed: abs, rel, psnr, l2, pointwise or lossless");
-  // Nothing that a double could express is left to lose.
+  // The allowed error is too small for a double: nothing may be lost.
   if (!is_usable_bound(abs) || !is_usable_bound(rms)) return {Bound::lossless(), 0};
   PartBound part;
   if (abs < kNone) part.each.add(BoundKind::abs, abs);

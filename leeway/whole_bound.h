@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// WholeBound: a bound on an array that a host hands over in parts, without a word about the others.
-// What refers to all values is turned into limits that hold for the whole if every part keeps them.
+// WholeBound: a bound on an array that a host hands over in parts, each without the others. A limit
+// that refers to all values is turned into limits for each part that together ensure it.
 #pragma once
 
 #include "leeway/engine/engine.h"
@@ -14,7 +14,7 @@ struct WholeBound {
   double values = 0;  // how many there are; 0: not known. l2 needs it
 };
 
-// What every part must keep.
+// The limits for every part.
 struct PartBound {
   Bound each;      // abs, pointwise or lossless: of every value
   double rms = 0;  // largest root mean square error; 0: any
@@ -29,7 +29,7 @@ struct PartBound {
   }
 };
 
-// Throws if range or number of values are needed and not known.
+// Throws if the range or the number of values is needed but not known.
 PartBound part_bound(const WholeBound& whole);
 
 }  // namespace leeway

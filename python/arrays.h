@@ -2,6 +2,8 @@
 // Arrays of Python as the library takes them, without a copy, with their type and fill values.
 #pragma once
 
+#include <algorithm>
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

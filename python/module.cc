@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The native half of the Python package. Arrays come in any layout and stay where they are; work is
 // done without the interpreter's lock.
+#include <algorithm>
+#include <memory>
+
 #include "leeway/choose/advise.h"
 #include "leeway/choose/choose.h"
 #include "leeway/chunk_memory.h"

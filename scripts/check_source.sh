@@ -34,6 +34,24 @@ grep -rE '^#include "leeway/' leeway --include='*.h' --include='*.hpp' | sed -E 
 grep -rhoE '^namespace leeway[a-z_:]*::HWY_NAMESPACE \{' leeway --include='*.cc' --include='*-inl.h' | sort | uniq -d | grep . && complain "two files with vector code in one namespace" || true
 grep -rnE '^namespace leeway::HWY_NAMESPACE' leeway && complain "vector code without a namespace of its own" || true
 
+# No file has more than 500 lines, and no function more than 80. To be cut: composite.h.
+git ls-files 'leeway/*.cc' 'leeway/*.h' 'leeway/*.hpp' 'tools/*.cc' 'tools/*.h' 'hdf5/*.cc' 'hdf5/*.h' 'python/*.cc' 'python/*.h' |
+  grep -v '^leeway/predict/composite.h$' | xargs python3 scripts/check_length.py || complain "too long"
+# leeway.hpp compiles fast: it and the headers that it includes do without the standard's largest headers.
+reached() {  # headers, themselves included, that a header of the library includes
+  local seen="" left="$1" file
+  while [ -n "$left" ]; do
+    file=${left%% *} left=${left#"$file"} left=${left# }
+    case " $seen " in *" $file "*) continue ;; esac
+    seen="$seen $file"
+    left="$left $(sed -nE 's/^#include "(leeway[^"]*)".*/\1/p' "$file" | tr '\n' ' ')"
+    left=$(tr -s ' ' <<<"$left" | sed 's/^ //')
+  done
+  echo "$seen"
+}
+grep -nE '#include <(algorithm|atomic|chrono|fstream|iostream|map|memory|mutex|ranges|regex|sstream|thread|unordered_map)>' $(reached leeway/leeway.hpp) &&
+  complain "leeway.hpp includes a large standard header" || true
+
 # Third-party types stay out of the headers.
 grep -rnE '#include [<"](zstd|libdeflate|lz4|xxh|hwy|CLI|fmt|nlohmann|toml)' leeway --include='*.h' --include='*.hpp' && complain "third-party header in a header" || true
 # The library does not print or end the process.

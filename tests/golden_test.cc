@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Streams of every format version must decode to the values they had when they were made.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 

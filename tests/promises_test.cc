@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The six promises, each with tests that fail if it breaks.
+#include <algorithm>
 #include <thread>
 
 #include "leeway/quality/compare.h"

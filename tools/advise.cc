@@ -3,6 +3,7 @@
 #include "leeway/choose/advise.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "tools/array_file.h"
 #include "tools/cli.h"

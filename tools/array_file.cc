@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "leeway/base/byte_order.h"
 #include "tools/npy.h"

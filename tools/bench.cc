@@ -3,6 +3,7 @@
 // repeats.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "leeway/choose/choose.h"
 #include "leeway/quality/compare.h"

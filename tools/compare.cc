@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+
 #include "leeway/quality/compare.h"
 
 #include "tools/array_file.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include "leeway/choose/choose.h"
 #include "leeway/recipe/recipe.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <memory>
+
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/npy.h"

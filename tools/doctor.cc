@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "leeway/quality/compare.h"
 #include "leeway/recipe/recipe.h"

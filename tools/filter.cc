@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb `filter`: the parameters of the HDF5 filter, as other programs take them.
+#include <memory>
+
 #include "leeway/hdf5.h"
 
 #include "hdf5/parameters.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+
 #include "tools/cli.h"
 #include "tools/variables.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb `model`: what a piece of hardware would do with a field, cycle by cycle.
+#include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "tools/array_file.h"
 #include "tools/cli.h"

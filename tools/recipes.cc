@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verbs `recipes` and `stages`: what there is, from the library's own tables.
+#include <memory>
+
 #include "leeway/choose/choose.h"
 #include "leeway/recipe/recipe.h"
 #include "tools/cli.h"

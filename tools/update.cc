@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb `update`: new values for a region of a stream, in its file.
+#include <memory>
+
 #include "leeway/stream/compact.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"

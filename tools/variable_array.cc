@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A variable of an HDF5 or netCDF file as an array.
+#include <algorithm>
+#include <memory>
+
 #include "tools/h5.h"
 #include "tools/variables.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <memory>
 
 #include "leeway/choose/critical_points.h"
 #include "leeway/engine/region.h"

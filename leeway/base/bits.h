@@ -34,8 +34,8 @@ class BitWriter {
       used_ += count;
     }
   }
-  // Many numbers, without a branch: put(i) gives number i and its bits. So many of them together,
-  // a divisor of their count, have at most 56 bits.
+  // Many numbers, without a branch: put(i) returns number i and its number of bits. `together`
+  // numbers in a row, a divisor of their count, have at most 56 bits.
   template <size_t together, class Put>
   void put_run(size_t count, Put&& put) {
     const size_t start = bytes_.size();
@@ -66,7 +66,7 @@ class BitWriter {
     window_ = window;
     used_ = int(used);
   }
-  // In bytes, the last of which may be begun only.
+  // The size in bytes, counting a last byte that is not full.
   size_t size() const { return bytes_.size() + size_t(used_ + 7) / 8; }
   Writer take() {
     flush(size_t(used_ + 7) / 8);
@@ -94,8 +94,8 @@ class BitReader {
     }
     return get_near_end(count);
   }
-  // `count` numbers, a multiple of four, of so many bits each, at most 14: take(i, number i). Says
-  // false and does nothing if they come too near to the end.
+  // Calls take(i, number i) for `count` numbers, a multiple of four, of at most 14 bits each.
+  // Returns false and does nothing if they come too near to the end.
   template <class Take>
   [[gnu::always_inline]] bool get_run(const u8* bits, size_t count, Take&& take) {
     if (position_ / 8 + 2 * count + 8 > bytes_.size()) return false;
@@ -113,7 +113,7 @@ class BitReader {
     position_ = position;
     return true;
   }
-  // Throws unless all is used up but for zero bits in the last byte.
+  // Throws if anything is left but zero bits in the last byte.
   void expect_end() const {
     if ((position_ + 7) / 8 != bytes_.size() ||
         (position_ % 8 > 0 && bytes_.back() >> (position_ % 8) != 0))

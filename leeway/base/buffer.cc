@@ -7,19 +7,21 @@
 #include <mutex>
 #include <new>
 
+#include "leeway/base/kept.h"
+
 namespace leeway {
 namespace {
 
-constexpr size_t kSmallest = size_t(4) << 10;       // smaller blocks are the heap's business
-constexpr size_t kWorthKeeping = size_t(64) << 10;  // between calls
+constexpr size_t kSmallest = size_t(4) << 10;       // smaller blocks come from the heap
+constexpr size_t kWorthKeeping = size_t(64) << 10;  // the smallest block that is kept between calls
 
 thread_local BufferPool* current = nullptr;
 
 // Large blocks ask for huge pages: hundreds of times fewer faults when they are first touched.
 constexpr size_t kHugePage = size_t(2) << 20;
 constexpr auto kHugeAlignment = std::align_val_t(kHugePage);
-// The others begin with a line of the caches: a vector that meets two of them takes twice as long.
-// For the smallest, that would cost more than it saves.
+// Other blocks are aligned to a cache line: a vector that crosses two lines takes twice as long.
+// For the smallest blocks that would cost more than it saves.
 constexpr auto kLineAlignment = std::align_val_t(64);
 
 BufferPool::Block allocate(size_t bytes) {
@@ -28,7 +30,7 @@ BufferPool::Block allocate(size_t bytes) {
   bytes = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   const BufferPool::Block block{::operator new(bytes, kHugeAlignment), bytes};
 #if defined(MADV_HUGEPAGE)
-  ::madvise(block.data, block.bytes, MADV_HUGEPAGE);  // a wish: it does not matter if it fails
+  ::madvise(block.data, block.bytes, MADV_HUGEPAGE);  // only a hint: it may fail
 #endif
   return block;
 }
@@ -42,12 +44,12 @@ void release(BufferPool::Block block) noexcept {
     ::operator delete(block.data, kHugeAlignment);
 }
 
-// Blocks that no pool holds: what a call gives back, the next one takes, instead of fresh pages
-// that the system must clear.
+// Blocks that no pool holds. A call takes the blocks that an earlier call has given back, instead
+// of fresh pages that the system must clear.
 class Reserve {
  public:
   static Reserve& get() {
-    static auto* const reserve = new Reserve;  // never destroyed: hosts may still write at the end
+    static auto* const reserve = new Reserve;  // never destroyed: hosts may write while they exit
     return *reserve;
   }
   BufferPool::Block take(size_t bytes) {
@@ -75,8 +77,8 @@ class Reserve {
   size_t held_ = 0;
 };
 
-// The pool that a thread keeps until it ends. What comes later, when a host writes in its last
-// moments, does without.
+// The pool that a thread keeps until it ends. If a host writes while the thread's objects are being
+// destroyed, there is no pool any more.
 class OwnPool {
  public:
   static BufferPool* get() {
@@ -95,6 +97,7 @@ class OwnPool {
 
 }  // namespace
 
+BufferPool::BufferPool() = default;
 BufferPool::~BufferPool() {
   for (const Block& block : free_) Reserve::get().give(block);
 }

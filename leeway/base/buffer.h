@@ -7,8 +7,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,9 +15,9 @@
 
 namespace leeway {
 
-// What the library keeps at most between calls, in bytes, for all threads together.
+// The bytes that the library keeps at most between calls, for all threads together.
 inline constexpr size_t kBufferReserve = size_t(96) << 20;
-// What a thread keeps for itself between calls is not larger, each.
+// Between calls, a thread keeps no block for itself that is larger than this.
 inline constexpr size_t kMostKept = size_t(256) << 10;
 
 class LEEWAY_EXPORT BufferPool {
@@ -28,7 +26,7 @@ class LEEWAY_EXPORT BufferPool {
     void* data = nullptr;
     size_t bytes = 0;
   };
-  // At most so many blocks. It has no memory of its own to ask for: what gives memory back must not
+  // A list of at most `most` blocks. It never allocates, because giving memory back must not
   // fail.
   template <size_t most>
   class Blocks {
@@ -38,7 +36,7 @@ class LEEWAY_EXPORT BufferPool {
     bool is_full() const { return count_ == most; }
     void add(Block block) { blocks_[count_++] = block; }
     void remove(Block* block) { *block = blocks_[--count_]; }
-    // Takes out a block that is large enough and not much larger; none: no data.
+    // Takes out a block that is large enough and not much larger. Without one, data is null.
     Block take(size_t bytes) {
       for (Block& block : *this)
         if (block.bytes >= bytes && block.bytes <= 2 * bytes) {
@@ -54,12 +52,12 @@ class LEEWAY_EXPORT BufferPool {
     size_t count_ = 0;
   };
 
-  BufferPool() = default;
+  BufferPool();
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  // Makes this thread use the pool until the end of a scope. One thread at a time may.
+  // Makes this thread use the pool until the end of a scope. Only one thread may use it at a time.
   class LEEWAY_EXPORT Use {
    public:
     explicit Use(BufferPool& pool);
@@ -70,7 +68,7 @@ class LEEWAY_EXPORT BufferPool {
    private:
     BufferPool* outer_;
   };
-  // The same with the pool that the thread has of its own, unless it uses another one already.
+  // Makes this thread use its own pool until the end of a scope, unless it already uses a pool.
   class LEEWAY_EXPORT UseOwn {
    public:
     UseOwn();
@@ -81,36 +79,19 @@ class LEEWAY_EXPORT BufferPool {
    private:
     bool is_outermost_;
   };
-  // To be called between calls: gives back what is larger than kMostKept.
+  // Frees blocks and objects larger than kMostKept; for the end of a call of the library.
   void trim();
 
-  // From the pool of this thread if it has one, else from the heap.
+  // Memory from the pool of this thread if it uses one, else from the heap.
   static Block take(size_t bytes);
   static void give(Block block) noexcept;
 
-  // An object of type O that this thread's pool keeps; a fresh one if there is no pool. O::bytes()
-  // says how much memory it holds beside itself, if there is such a function.
-  template <class O>
-  static std::shared_ptr<O> keep() {
-    static const char type = 0;
-    Kept* const kept = find(&type);
-    if (!kept) return std::make_shared<O>();
-    if (!kept->object) {
-      kept->object = std::make_shared<O>();
-      if constexpr (requires(const O& object) { object.bytes(); })
-        kept->bytes = [](const void* object) { return static_cast<const O*>(object)->bytes(); };
-    }
-    return std::static_pointer_cast<O>(kept->object);
-  }
+  // An object that the pool keeps beside its buffers (base/kept.h).
+  struct Kept;
+  // The place of this thread's pool for an object of a type; null if the thread uses no pool.
+  static Kept* find(const void* type);
 
  private:
-  struct Kept {
-    const void* type;
-    std::shared_ptr<void> object;
-    size_t (*bytes)(const void*) = nullptr;
-  };
-  static Kept* find(const void* type);  // null: no pool
-
   Blocks<16> free_;
   std::vector<Kept> kept_;
 };

@@ -3,7 +3,6 @@
 // checked.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <span>
@@ -29,7 +28,7 @@ static_assert(
 class Writer {
  public:
   Writer() = default;
-  // Writes to memory of the caller as long as that is enough, then to its own.
+  // Writes to memory of the caller; if that is too small, to memory of its own instead.
   explicit Writer(std::span<u8> memory) : data_(memory.data()), room_(memory.size()) {}
   Writer(Writer&& other) noexcept { *this = std::move(other); }
   Writer& operator=(Writer&& other) noexcept {
@@ -49,44 +48,45 @@ class Writer {
       std::memcpy(extend(values.size_bytes()).data(), values.data(), values.size_bytes());
   }
   void put_bytes(ByteView bytes) { put_array(bytes); }
-  // Seven bits a byte, low ones first; the high bit says that more follow.
+  // Writes seven bits per byte, low ones first; the high bit is set if more bytes follow.
   void put_varint(u64 value) {
     for (; value >= 0x80; value >>= 7) put(u8(u8(value) | 0x80));
     put(u8(value));
   }
-  // Bytes behind their number, to be read by take_section().
+  // Writes the number of bytes, then the bytes; take_section() reads them.
   void put_section(ByteView bytes) {
     put_varint(bytes.size());
     put_bytes(bytes);
   }
-  // Makes room for so many bytes in all.
+  // Makes room for `bytes` bytes in total.
   void reserve(size_t bytes) {
     if (bytes <= room_) return;
     Buffer<u8> larger(bytes);
-    std::copy_n(data_, size_, larger.data());
+    if (size_ > 0) std::memcpy(larger.data(), data_, size_);
     storage_ = std::move(larger);
     data_ = storage_.data();
     room_ = storage_.size();
   }
   // Appends `count` bytes to be filled in by the caller; valid until the next call.
   std::span<u8> extend(size_t count) {
-    if (count > room_ - size_) reserve(std::max({size_ + count, 2 * storage_.size(), size_t(256)}));
+    if (count > room_ - size_)
+      reserve(std::max(size_ + count, std::max(2 * storage_.size(), size_t(256))));
     size_ += count;
     return {data_ + size_ - count, count};
   }
-  // Puts `bytes` in the place of `count` others, which are not more.
+  // Replaces `count` bytes from `first` on by `bytes`, which are not fewer.
   void replace(size_t first, size_t count, ByteView bytes) {
     const size_t end = size_;
     extend(bytes.size() - count);
     u8* const place = data_ + first;
     if (bytes.size() > count)
       std::memmove(place + bytes.size(), place + count, end - first - count);
-    std::ranges::copy(bytes, place);
+    if (!bytes.empty()) std::memmove(place, bytes.data(), bytes.size());
   }
-  // Drops everything behind the first `count` bytes.
+  // Drops everything after the first `count` bytes.
   void truncate(size_t count) { size_ = count; }
 
-  // n bytes from `first` on, to be written again.
+  // The n bytes from `first` on, to be overwritten by the caller.
   template <size_t n>
   std::span<u8, n> again(size_t first) {
     return std::span<u8, n>(data_ + first, n);
@@ -143,7 +143,7 @@ class Reader {
   ByteView take_section() { return take(get_varint()); }
   ByteView rest() { return take(bytes_.size()); }
   size_t remaining() const { return bytes_.size(); }
-  // To be called where a section must be used up.
+  // Throws if bytes are left: for the end of a section.
   void expect_end() const {
     if (!bytes_.empty()) fail_corrupt("bytes left over");
   }

@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace leeway::copy_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whole lines of 64 bytes; `to` is aligned to one.
+// Copies whole cache lines of 64 bytes; `to` is aligned to 64.
 void copy_lines(u8* HWY_RESTRICT to, const u8* HWY_RESTRICT from, size_t bytes) {
   const hn::CappedTag<u8, 64> d;
   for (size_t i = 0; i < bytes; i += 64)

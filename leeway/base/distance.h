@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distance: how far apart two values are, without overflow, and never said to be less than it is.
+// Distance: how far apart two values are, without overflow, and never smaller than it really is.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ template <class T>
 double error_between(T a, T b) {
   if constexpr (is_floating<T>) {
     const double x = double(a), y = -double(b), sum = x + y, error = std::abs(sum);
-    // What the addition has lost, exactly [Knuth, TAOCP 2, 4.2.2].
+    // The exact rounding error of the addition [Knuth, TAOCP 2, 4.2.2].
     const double of_y = sum - x, lost = (x - (sum - of_y)) + (y - of_y);
     const bool is_below = lost != 0 && (lost < 0) == (sum < 0);
     return is_below ? std::nextafter(error, std::numeric_limits<double>::infinity()) : error;
@@ -41,8 +41,8 @@ double error_between(T a, T b) {
   }
 }
 
-// The same as SIMD takes it, in the type: rounded, so never more than half a unit of the last place
-// off.
+// |a - b| as SIMD code computes it, in the type of the values: off by at most half a unit in the
+// last place.
 template <class T>
 double rounded_error(T a, T b) {
   if constexpr (std::is_floating_point_v<T>)
@@ -51,8 +51,8 @@ double rounded_error(T a, T b) {
     return error_between(a, b);
 }
 
-// What to state if this is the largest rounded error: not less than the largest error, and not more
-// than the bound that all were checked against.
+// The error to state if this is the largest rounded error: at least the largest true error, and at
+// most the bound that all errors were checked against.
 template <class T>
 double stated_error(double largest, double bound) {
   if constexpr (std::is_floating_point_v<T>)

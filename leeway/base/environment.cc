@@ -40,7 +40,7 @@ void set_defaults() { std::fesetenv(FE_DFL_ENV); }
 
 #endif
 
-// Of the outermost DefaultFloatingPoint of this thread.
+// The settings that the outermost DefaultFloatingPoint of this thread has saved.
 thread_local const FloatingPointState* host_state = nullptr;
 
 }  // namespace

@@ -26,8 +26,8 @@ struct FloatingPointState {
 #endif
 };
 
-// While it lives, this thread rounds to nearest, keeps denormals and traps nothing. Then it has
-// again just what it had before.
+// While an object of this class lives, its thread rounds to nearest, keeps denormals and traps
+// nothing. Its destructor restores the settings that the thread had before.
 class DefaultFloatingPoint {
  public:
   DefaultFloatingPoint() noexcept;
@@ -40,8 +40,8 @@ class DefaultFloatingPoint {
   bool is_outermost_;
 };
 
-// While it lives, this thread has what it had outside of every DefaultFloatingPoint. To be used
-// around calls of the host that may start threads: these keep the settings of their first moment.
+// While an object of this class lives, its thread has the settings of the host again. To be used
+// around calls of the host that may start threads: new threads inherit the settings for good.
 class HostFloatingPoint {
  public:
   HostFloatingPoint() noexcept;

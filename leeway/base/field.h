@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Field<T>: contiguous values with a shape, what stages work on. View: any strided array of the
-// caller.
+// Field<T>: contiguous values with a shape, the data that stages work on. View: an array of the
+// caller, with any strides.
 #pragma once
 
 #include <array>
@@ -84,8 +84,8 @@ struct Plane {
   std::ptrdiff_t row_step;
   size_t length;
   std::ptrdiff_t step;
-  // A plane of the same rows and steps that comes next, or null: whoever reads this one asks for
-  // that one on the way, line by line. All at once would be more than the processor can remember.
+  // The plane that will be read next, of the same form, or null. Code that reads this plane
+  // prefetches the next one line by line: the processor cannot remember requests for all at once.
   Byte* next = nullptr;
 
   size_t size() const { return rows * length; }
@@ -103,7 +103,7 @@ struct Plane {
 
 // Rows of a view: trailing axes that lie contiguous in memory are joined into one long row.
 struct JoinedRow {
-  size_t axes;  // that are joined
+  size_t axes;  // number of axes joined
   size_t length;
   std::ptrdiff_t step;  // in bytes
 
@@ -121,7 +121,7 @@ struct JoinedRow {
   }
 };
 
-// Whether all values stand one behind the other.
+// Whether all values follow each other in memory, without gaps.
 template <class Byte>
 bool is_contiguous(const BasicView<Byte>& view) {
   const JoinedRow row(view);
@@ -141,7 +141,7 @@ void for_each_plane(const BasicView<Byte>& view, F&& f) {
   });
 }
 
-// Calls f(plane) for parts of a plane of at most so many values: whole rows, or parts of a row.
+// Calls f(plane) for parts of a plane of at most `most` values: whole rows, or parts of a row.
 template <class Byte, class F>
 void for_each_part(const Plane<Byte>& plane, size_t most, F&& f) {
   Plane<Byte> part = plane;
@@ -172,7 +172,7 @@ void for_each_row(const BasicView<Byte>& view, F&& f) {
   });
 }
 
-// `count` values of so many bytes, at any distance.
+// Copies `count` values of `bytes` bytes each; the strides are in bytes.
 inline void copy_row(const std::byte* from, std::ptrdiff_t from_stride, std::byte* to,
                      std::ptrdiff_t to_stride, size_t count, size_t bytes) {
   const auto step = std::ptrdiff_t(bytes);
@@ -180,7 +180,7 @@ inline void copy_row(const std::byte* from, std::ptrdiff_t from_stride, std::byt
     std::memcpy(to, from, count * bytes);
     return;
   }
-  // A size known to the compiler is a move, not a call.
+  // With a constant size, memcpy() compiles to a move instead of a call.
   const auto one_by_one = [&](auto size) {
     for (size_t i = 0; i < count; ++i, from += from_stride, to += to_stride)
       std::memcpy(to, from, size);
@@ -199,14 +199,14 @@ inline void copy_row(const std::byte* from, std::ptrdiff_t from_stride, std::byt
   }
 }
 
-// Asks for memory that is soon needed: short rows far apart are more than the processor foresees.
+// Prefetches memory that is soon needed: the processor does not foresee short rows far apart.
 [[gnu::always_inline]] inline void prefetch(const void* from, size_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(from);
   for (size_t i = 0; i < bytes; i += 64)
     __builtin_prefetch(reinterpret_cast<const void*>(first + i), 0, 2);
 }
 
-// Copies the values of a plane, of so many bytes each, to contiguous memory.
+// Copies the values of a plane to contiguous memory.
 inline void gather(const Plane<const std::byte>& plane, size_t bytes, std::byte* to) {
   const std::byte* row = plane.data;
   for (size_t r = 0; r < plane.rows; ++r, row += plane.row_step, to += plane.length * bytes) {

@@ -12,7 +12,7 @@ namespace leeway {
 
 LEEWAY_EXPORT u64 hash_of(ByteView bytes) noexcept;
 
-// The same, piece by piece.
+// Computes the checksum of data that comes piece by piece.
 class LEEWAY_EXPORT Hasher {
  public:
   Hasher() noexcept;

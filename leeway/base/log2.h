@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Log2: logarithms in integers, so that every host decides alike what is shorter.
+// Log2: logarithms in integers, so that estimates of sizes are the same on every host.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ inline constexpr auto kLog2 = [] {
 
 }  // namespace detail
 
-// log2(v) * 2^16, rounded down, of the first 12 bits of v; v > 0.
+// log2(v) * 2^16, rounded down, computed from the first 12 bits of v; v > 0.
 constexpr u64 log2_of(u64 v) {
   const int exponent = std::bit_width(v) - 1;
   const u64 mantissa = exponent >= 11 ? v >> (exponent - 11) : v << (11 - exponent);

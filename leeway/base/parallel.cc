@@ -31,8 +31,8 @@ class Sharing {
   unsigned outer_;
 };
 
-// The work must not throw. Threads that the system does not give are done without: whoever is there
-// does all the work.
+// The work must not throw. If the system gives fewer threads than asked for, those that there are
+// do all the work.
 void run_on_threads(unsigned workers, const std::function<void(unsigned)>& work) {
   std::vector<std::jthread> threads;
   try {
@@ -114,7 +114,7 @@ void for_each_in_order(u64 count, unsigned threads, u64 window, const Executor& 
         u64 mine;
         {
           std::unique_lock lock(mutex);
-          // Whoever holds the lowest index never waits, so the window always moves on.
+          // The worker with the lowest index never waits, so the window always moves on.
           room.wait(lock,
                     [&] { return error.failed() || ticket == count || ticket < next + window; });
           if (error.failed() || ticket == count) return;

@@ -9,8 +9,8 @@
 
 namespace leeway {
 
-// Runs work(0) ... work(workers - 1), each once, in any order or at once, and returns when all are
-// done. A host may supply one to keep the work on its own threads. `work` does not throw.
+// Runs work(0) ... work(workers - 1), each once, in any order or at the same time, and returns when
+// all are done. A host may supply an executor to use its own threads. `work` does not throw.
 using Executor = std::function<void(unsigned workers, const std::function<void(unsigned)>& work)>;
 
 // Calls f(i) for i in [0, count), each once, handed out in ascending order to at most `threads`
@@ -18,8 +18,8 @@ using Executor = std::function<void(unsigned workers, const std::function<void(u
 LEEWAY_EXPORT void for_each_index(u64 count, unsigned threads, const Executor& executor,
                                   const std::function<void(u64)>& f);
 
-// How many threads the work handed to this thread may use in turn: more than one if there was less
-// to hand out than threads. On a host's threads one.
+// How many threads the work that this thread was given may use itself: more than one if there were
+// fewer pieces of work than threads; one on threads of the host.
 LEEWAY_EXPORT unsigned threads_to_share();
 
 // Calls make(i) for i in [0, count) on the workers and finish(i) in ascending order, one at a time,

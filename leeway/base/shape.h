@@ -2,7 +2,6 @@
 // Shape: up to eight 64-bit extents, slowest axis first; Box: a rectangular part of one.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <limits>
@@ -50,7 +49,7 @@ class Shape {
     return result;
   }
   friend bool operator==(const Shape& a, const Shape& b) {
-    return std::ranges::equal(a.extents(), b.extents());
+    return a.rank_ == b.rank_ && a.extents_ == b.extents_;  // extents beyond the rank are 0
   }
 
  private:
@@ -75,7 +74,7 @@ struct Box {
   Shape shape;
 };
 
-// Whether a box with as many axes lies inside an array.
+// Whether a box lies inside an array of the same rank.
 inline bool contains(const Shape& shape, const Box& box) {
   for (size_t axis = 0; axis < shape.rank(); ++axis)
     if (box.first[axis] > shape[axis] || box.shape[axis] > shape[axis] - box.first[axis])
@@ -83,7 +82,7 @@ inline bool contains(const Shape& shape, const Box& box) {
   return true;
 }
 
-// The same part of the array without axes of extent 1.
+// Returns the box of the same values in the array without its axes of extent 1.
 inline Box squeezed(const Box& box, const Shape& array) {
   Box result;
   std::array<u64, kMaxRank> extents{};
@@ -116,13 +115,13 @@ struct Table {
 inline Box slab(const Shape& shape, u64 first, u64 thickness) {
   if (shape.rank() == 0) return {{}, shape};
   std::array<u64, kMaxRank> extents;
-  std::ranges::copy(shape.extents(), extents.begin());
+  for (size_t axis = 0; axis < shape.rank(); ++axis) extents[axis] = shape[axis];
   extents[0] = std::min(thickness, shape[0] - first);
   return {{first}, Shape(std::span<const u64>(extents).first(shape.rank()))};
 }
 
-// Calls f(index) for every index of the outer axes, all but the last `inner` ones, in row-major
-// order.
+// Calls f(index) for every index of the outer axes, which are all but the last `inner` axes, in
+// row-major order.
 template <class F>
 void for_each_outer(const Shape& shape, size_t inner, F&& f) {
   const size_t outer = shape.rank() > inner ? shape.rank() - inner : 0;

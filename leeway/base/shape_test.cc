@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/base/shape.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "leeway/base/field.h"

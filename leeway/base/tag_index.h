@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TagIndex: who may have a number. It always names those who have it, and now and then one who has
-// not.
+// TagIndex: finds which owners may have a number. It names every owner that has the number, and now
+// and then an owner that does not.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace leeway {
 
 class TagIndex {
  public:
-  // For about so many numbers; what was there is gone.
+  // Empties the index and makes room for about `numbers` numbers.
   void reset(size_t numbers) {
     slots_.assign(std::bit_ceil(std::max<size_t>(64, 2 * numbers)), {});
     occurs_.assign(slots_.size() / 16, 0);
@@ -36,7 +36,7 @@ class TagIndex {
   void prefetch(u64 number) const {
     if (!occurs_.empty()) __builtin_prefetch(&occurs_[word_of(number)]);
   }
-  // Calls f(owner) for each; false if there are too many to tell.
+  // Calls f(owner) for every owner that may have the number; false if there are too many.
   template <class F>
   bool for_each(u64 number, F&& f) const {
     if (slots_.empty() || !(occurs_[word_of(number)] & bit_of(number))) return true;
@@ -53,7 +53,7 @@ class TagIndex {
   static constexpr size_t kMost = 8;  // owners of a number
   static constexpr u32 kAnybody = ~u32(0);
   struct Slot {
-    u32 tag = 0, owner = 0;  // tag 0: free
+    u32 tag = 0, owner = 0;  // tag 0: the slot is free
   };
   static u32 tag_of(u64 number) { return u32(number >> 32) | 1; }
 

@@ -92,7 +92,7 @@ inline constexpr bool kIsCompiled =
     true;
 #endif
 
-// The unsigned integer with the size of T: its bits.
+// The unsigned integer of the same size as T, which holds its bits.
 template <class T>
 using Bits = std::conditional_t<
     sizeof(T) == 8, u64,
@@ -107,7 +107,7 @@ template <class T>
 using Predicted = std::conditional_t<std::is_same_v<T, double>, double,
                                      std::conditional_t<is_floating<T>, float, u64>>;
 
-// How a floating type is stored: a sign, then the exponent, then so many bits.
+// The number of mantissa bits: a floating value is a sign, then the exponent, then these bits.
 template <Floating T>
 inline constexpr int mantissa_bits = std::is_same_v<T, f16>     ? 10
                                      : std::is_same_v<T, bf16>  ? 7

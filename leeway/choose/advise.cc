@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/choose/advise.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "leeway/base/environment.h"
@@ -15,7 +16,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-// The longest axis is halved until it fits.
+// Halves the longest axis until the box has few enough values.
 View middle_part(const View& array, u64 most) {
   const Shape& shape = array.shape;
   std::vector<u64> extents(shape.extents().begin(), shape.extents().end());

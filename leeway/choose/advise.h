@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Advise: what recipes would make of an array, tried on a part of it.
+// Advise: ratio and speed of recipes for an array, measured on a part of it.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct Advice {
   double max_error = 0;
 };
 
-// One entry per recipe, in their order; `recipes` may be empty: then all presets are tried. The
-// part is cut from the middle and has at most `sample` values; the bound is that of the whole
+// Returns one entry for each recipe, in the same order; tries all presets if `recipes` is empty.
+// The part is cut from the middle and has at most `sample` values; its bound is that of the whole
 // array.
 std::vector<Advice> advise(const View& array, const CompressOptions& options,
                            std::vector<std::string> recipes = {}, u64 sample = u64(1) << 22);
@@ -25,10 +25,10 @@ std::vector<Advice> advise(const View& array, const CompressOptions& options,
 // A box in the middle of the array, of at most so many values.
 View middle_part(const View& array, u64 most);
 
-// The limits of the options; those that refer to the range of the values as absolute ones.
+// The limits of the options, in which those relative to the range have become absolute.
 Bound absolute_limits(const View& array, const CompressOptions& options);
 
-// The names of the presets, fastest first.
+// The names of all presets, the fastest first.
 std::vector<std::string> presets();
 
 }  // namespace leeway

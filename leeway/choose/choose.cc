@@ -13,7 +13,7 @@
 namespace leeway {
 namespace {
 
-// The smallest of those that are the best for some kind of data, on a part of the array.
+// Of recipes that are each the best for some data, takes the smallest on a part of the array.
 Choice smallest_on_sample(const View& array, const CompressOptions& options) {
   constexpr u64 kSample = u64(1) << 18;
   const std::string recipes[] = {"balanced", "small", "plain",   "linear+arithmetic",
@@ -28,8 +28,8 @@ Choice smallest_on_sample(const View& array, const CompressOptions& options) {
   })};
 }
 
-// SZ3's pipeline for X-ray images: above half a count prediction from blocks, below it counts are
-// kept as they are. Steps that are powers of two meet all whole numbers.
+// SZ3's pipeline for X-ray images, whose values are counts: with a bound above half a count it
+// predicts from blocks; below, it keeps counts exactly. All counts are multiples of a step 2^-k.
 Choice for_counts(const View& array, const CompressOptions& options) {
   const Bound limits = absolute_limits(array, options);
   double bound = std::numeric_limits<double>::infinity();

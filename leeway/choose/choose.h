@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Choose: names that stand for something made by looking at the array: a choice among recipes, or
-// bounds value by value. Streams hold the recipe that was chosen.
+// Choose: names of choices, such as "auto", that look at the array: they choose among recipes, or
+// make a bound for each value. The stream states the recipe that was chosen.
 #pragma once
 
 #include <span>
@@ -23,8 +23,8 @@ struct NamedChoice {
 std::span<const NamedChoice> named_choices();
 bool is_choice(std::string_view name);
 
-// What the name in the options stands for, for this array. Depends on values and bound only, not on
-// time, so that the same array always gets the same.
+// Makes the choice that options.recipe names, for this array. It depends on the values and the
+// bound, not on measured time, so that the same array always gets the same.
 Choice choose(const View& array, const CompressOptions& options);
 
 // Throws Error if this is neither a recipe nor the name of one or of a choice.

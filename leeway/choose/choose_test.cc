@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/choose/choose.h"
 
+#include <algorithm>
+
 #include "tests/support.h"
 
 namespace leeway::test {

@@ -12,7 +12,8 @@
 namespace leeway {
 namespace {
 
-// How exact sums of three products of three doubles are, relative to the sum of their sizes.
+// The rounding error of a sum of three products of three doubles, relative to the sum of their
+// magnitudes.
 constexpr double kRounding = 0x1p-48;
 
 template <size_t d>
@@ -42,7 +43,7 @@ double grown(const Matrix<3>& a, double e) {
          at(0, 2) * (at(1, 0) * at(2, 1) + at(1, 1) * at(2, 0));
 }
 
-// All corners but one.
+// The corners of a simplex except one.
 template <size_t d>
 Matrix<d> without(const Simplex<d>& corners, size_t left_out) {
   Matrix<d> rows;
@@ -51,8 +52,8 @@ Matrix<d> without(const Simplex<d>& corners, size_t left_out) {
   return rows;
 }
 
-// The origin in coordinates of the simplex: up to a factor these are determinants. Signs that
-// rounding may have made are 0.
+// The barycentric coordinates of the origin, up to a factor: determinants, of which only the signs
+// matter. A sign that rounding may have changed is 0.
 template <size_t d>
 std::array<int, d + 1> signs_of(const Simplex<d>& corners) {
   std::array<int, d + 1> signs{};
@@ -70,7 +71,7 @@ bool holds_critical_point(const Simplex<d>& corners) {
   return signs[0] != 0 && std::ranges::all_of(signs, [&](int sign) { return sign == signs[0]; });
 }
 
-// A bound for all components under which the sign of a determinant stays; up to 1/16 too small.
+// A bound for all components under which a determinant keeps its sign; up to 1/16 too small.
 template <size_t d>
 double bound_of_sign(const Matrix<d>& rows, double most) {
   const double size = grown(rows, 0), room = 0.98 * std::abs(determinant(rows));
@@ -88,8 +89,8 @@ double bound_of_sign(const Matrix<d>& rows, double most) {
   return low;
 }
 
-// A bound under which all vectors stay on one side of a plane through the origin: then it cannot
-// be between them.
+// A bound under which all vectors stay on one side of a plane through the origin, so that the
+// origin cannot lie between them.
 template <size_t d>
 double bound_of_side(const Simplex<d>& corners, const Vector<d>& normal) {
   double size = 0, least = std::numeric_limits<double>::infinity(), most = -least;
@@ -135,7 +136,7 @@ double bound_of(const Simplex<d>& corners, double most) {
   for (size_t i = 0; i <= d; ++i)
     bounds[i] = signs[i] == 0 ? 0 : bound_of_sign<d>(without<d>(corners, i), cap);
   if (holds_critical_point<d>(corners)) return std::ranges::min(bounds);
-  // Two different signs are enough to keep it out.
+  // Two different signs already mean that the origin is outside.
   for (size_t i = 0; i <= d; ++i)
     for (size_t j = 0; j < i; ++j)
       if (signs[i] * signs[j] < 0) best = std::max(best, std::min(bounds[i], bounds[j]));
@@ -183,7 +184,7 @@ class Grid {
     }
   }
 
-  // Where a component of a vector stands in row-major order of the array.
+  // The position of a component of a vector in row-major order of the array.
   size_t place_of(const Index& at, size_t component) const {
     size_t place = 0;
     for (size_t axis = 0; axis <= d; ++axis) {
@@ -228,7 +229,7 @@ void with_grid(const View& field, F&& f) {
   });
 }
 
-float rounded_down(double e) {
+float float_below(double e) {
   const auto narrow = float(std::min(e, double(std::numeric_limits<float>::max())));
   return double(narrow) > e ? std::nextafter(narrow, 0.0f) : narrow;
 }
@@ -249,7 +250,7 @@ void check_vector_field(const View& field) {
 std::vector<float> critical_point_bounds(const View& field, double most,
                                          const Execution& execution) {
   const DefaultFloatingPoint environment;
-  std::vector<float> bounds(size_t(field.shape.size()), rounded_down(most));
+  std::vector<float> bounds(size_t(field.shape.size()), float_below(most));
   with_grid(field, [&]<class T, size_t d>(const Grid<T, d>& grid) {
     // Each worker has vertices of its own, and visits all simplices around them.
     const u64 layers = grid.layers(), parts = std::min<u64>(layers, 16);
@@ -262,7 +263,7 @@ std::vector<float> critical_point_bounds(const View& field, double most,
           for (const Index& place : places)
             for (size_t c = 0; c < d && place[0] >= begin && place[0] < end; ++c) {
               float& known = bounds[grid.place_of(place, c)];
-              known = std::min(known, rounded_down(e));
+              known = std::min(known, float_below(e));
             }
         });
         if (execution.pause) execution.pause();

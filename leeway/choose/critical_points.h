@@ -23,7 +23,7 @@ std::vector<float> critical_point_bounds(const View& field, double most,
 
 struct CriticalPoints {
   u64 before = 0, after = 0;
-  u64 lost = 0, gained = 0;  // simplices
+  u64 lost = 0, gained = 0;  // number of simplices that lost or won a critical point
 };
 CriticalPoints compare_critical_points(const View& original, const View& other);
 

@@ -24,8 +24,8 @@ inline constexpr size_t kBlock = 64;  // codes looked at together
 HWY_BEFORE_NAMESPACE();
 namespace leeway::adaptive_kernels::HWY_NAMESPACE {
 
-// Tokens of codes: kClasses + code - low, or 0 outside [low, high]. apart[b] says whether one of
-// block b is outside; what does not fill a block is for the caller.
+// Tokens of codes: kClasses + code - low, or 0 outside [low, high]. apart[b] is set if block b has
+// a code outside. Codes at the end that do not fill a block are left to the caller.
 template <class I>
 void to_tokens(const I* HWY_RESTRICT codes, size_t n, I low, I high, u16* HWY_RESTRICT tokens,
                u8* HWY_RESTRICT apart) {
@@ -51,7 +51,7 @@ void to_tokens_64(const i64* codes, size_t n, i64 low, i64 high, u16* tokens, u8
   to_tokens(codes, n, low, high, tokens, apart);
 }
 
-// The inverse, in the same blocks; tokens of classes give a wrong code.
+// Codes of tokens, in the same blocks; tokens of classes give a wrong code.
 template <class I>
 void from_tokens(const u16* HWY_RESTRICT tokens, size_t n, I low, I* HWY_RESTRICT codes,
                  u8* HWY_RESTRICT apart) {
@@ -94,7 +94,7 @@ namespace {
 
 using Flags = std::array<u8, kMostCodes / kBlock>;
 
-// Calls f(i) for the codes of all blocks that were flagged, and of what does not fill a block.
+// Calls f(i) for all codes of blocks that are flagged, and for those that do not fill a block.
 template <class F>
 void for_each_flagged(size_t n, const Flags& flags, F&& f) {
   for (size_t block = 0; block * kBlock < n; ++block) {
@@ -104,7 +104,7 @@ void for_each_flagged(size_t n, const Flags& flags, F&& f) {
   }
 }
 
-// At most kMostCodes of them.
+// Converts at most kMostCodes codes.
 template <class I>
 void to_tokens(const I* codes, size_t n, const Book& book, u16* tokens, Flags& apart) {
   const auto low = I(book.low), high = I(book.high());
@@ -130,7 +130,7 @@ void from_tokens(const u16* tokens, size_t n, const Book& book, I* codes, Flags&
     codes[i] = I(I(tokens[i] & prefix::kTokenMask) - I(Book::kClasses) + I(book.low));
 }
 
-// What a page begins with; larger numbers name an offline book.
+// The first byte of a page; larger numbers name an offline book.
 enum Change : u8 { kSame = 0, kNew = 1, kOffline = 2 };
 
 // The raw bits of a code outside the book; up to 64.
@@ -189,14 +189,14 @@ class AdaptiveSink final : public CodeSink<I> {
     if (done_ == tokens_.size() || left_ == 0) end_page();
   }
 
-  // Of tokens that stand for themselves; the others were counted when they were put apart.
+  // Counts tokens of symbols; classes were counted when their codes were stored.
   void collect_counts() {
     for (size_t token = Book::kClasses; token < book_.lengths.size(); ++token)
       counts_.symbols[Book::symbol_of(book_.low) + token - Book::kClasses] += token_counts_[token];
     token_counts_.fill(0);
   }
 
-  // The first codes of all tell which book to begin with.
+  // Chooses the first book by the first codes.
   void begin(const I* codes, size_t count) {
     is_first_ = false;
     if (params_.rule != BookRule::cost) return use_offline(kCommonBook);
@@ -228,7 +228,7 @@ class AdaptiveSink final : public CodeSink<I> {
     if (left_ == 0) return;
     if (params_.rule == BookRule::cost) {
       choose();
-      counts_.halve();  // what lies far back counts less
+      counts_.halve();  // older codes count less
     }
     if (params_.rule == BookRule::paper) choose_by_deviation();
   }
@@ -240,7 +240,7 @@ class AdaptiveSink final : public CodeSink<I> {
   }
   void use_offline(size_t index) { use(offline_book(index), u8(kOffline + index)); }
 
-  // The book that would be the cheapest for the next page if it were like what was counted.
+  // The book that would be the cheapest if the next page were like the codes counted so far.
   void choose() {
     const double scale =
         double(std::min(tokens_.size(), left_)) / double(std::max<u64>(counts_.total(), 1));
@@ -280,12 +280,12 @@ class AdaptiveSink final : public CodeSink<I> {
   }
 
   const Adaptive::Params params_;
-  size_t left_;  // codes still to come
+  size_t left_;  // number of codes still to come
   Writer& out_;
   std::array<I, 2 * kMostCodes> codes_;
-  size_t waiting_ = 0;  // of them
-  Buffer<u16> tokens_;  // of the page
-  size_t done_ = 0;     // of them
+  size_t waiting_ = 0;  // number of codes waiting
+  Buffer<u16> tokens_;  // tokens of the page
+  size_t done_ = 0;     // number of tokens done
   std::array<Buffer<u8>, prefix::kStreams> rooms_;
   BitWriter apart_;
   Book::Counts counts_{};
@@ -340,9 +340,9 @@ class AdaptiveSource final : public CodeSource<I> {
     prefix::decode_streams(body, bytes, table_, std::span<u16>(tokens_).first(filled_));
   }
 
-  Buffer<u16> tokens_;  // of the page, and room for what is written too much
+  Buffer<u16> tokens_;  // tokens of the page, and room for vectors that are written beyond
   size_t at_ = 0, filled_ = 0;
-  size_t left_;  // codes of pages to come
+  size_t left_;  // number of codes in pages to come
   Reader& in_;
   Book book_;
   prefix::DecodeTable<u16> table_;

@@ -3,11 +3,11 @@
 //
 // Codes come in pages. A page is coded with the book that was decided on before it, while it is
 // being counted; then the counts decide on the book of the next page: the same again, a new one, or
-// one of the offline books, made once and for all from other fields (offline_books.h). A chunk is a
-// pipeline of its own and begins with an offline book.
+// one of the offline books, which were made from other fields (offline_books.h). Every chunk begins
+// with an offline book.
 //
-// A book has codes for an interval of the 1024 symbols -512 ... 511, and a few for everything else,
-// by size; those are kept apart.
+// A book has prefix codes for an interval of the 1024 symbols -512 ... 511, and for a few classes
+// of all other codes, by size; the bits of those codes are stored separately.
 #pragma once
 
 #include "leeway/base/export.h"
@@ -17,7 +17,7 @@
 namespace leeway {
 
 enum class BookRule : u8 {
-  cost,     // what would have been the cheapest for the last page
+  cost,     // the book that would have been the cheapest for the last page
   paper,    // by the change of the standard deviation, with the thresholds of the paper
   offline,  // the offline book of the common bit rate, always
 };

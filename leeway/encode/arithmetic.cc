@@ -9,7 +9,7 @@
 namespace leeway {
 namespace {
 
-// Whether a token is 0, then which other, by the sizes of the two before.
+// Codes whether a token is 0 and, if not, which it is; the context is the sizes of the two before.
 class Model {
  public:
   u8 code(u8 token, auto& coder) {

@@ -2,6 +2,8 @@
 // What every encoder must do: round trips of all kinds of codes, and no crash on damaged bytes.
 #pragma once
 
+#include <algorithm>
+
 #include "tests/support.h"
 
 namespace leeway::test {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fixed: fixed-length encoding of small blocks [cuSZp2, SC 2024; CereSZ, HPDC 2024] (fixed.md).
 //
-// A block is a sign for every code and as many bit planes of the magnitudes as the largest needs;
-// a block of zeros is its head only. Where `outlier` is on, a block may keep its first code, which
-// has no neighbour before it, apart, if that is smaller. All heads stand first: where a block lies
-// is known from them alone.
+// A block has a sign for every code and as many bit planes of the magnitudes as the largest needs;
+// a block of zeros has only a head. With `outlier`, a block may store its first code, which has no
+// neighbour before it, separately if that is smaller. All heads come first, so that the place of
+// every block is known from them alone.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,7 @@ struct Fixed {
   static constexpr std::string_view kAbout =
       "small blocks as signs and bit planes, as cuSZp2 and CereSZ do";
   static constexpr Kind kKind = Kind::encoder;
-  // Chunks: stays in the second cache.
+  // Chunks of this size stay in the second-level cache.
   static constexpr Traits kTraits{.chunk_values = u64(1) << 15, .narrow_codes = true};
   struct Params {
     i32 block = 32;

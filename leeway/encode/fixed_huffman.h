@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fixed Huffman: a prefix code that needs no table, for codes that are mostly 0 and 1, as PaSTRI
-// has it [Gok et al., CLUSTER 2018] (fixed_huffman.md).
+// Fixed Huffman: a prefix code without a table, for codes that are mostly 0, 1 and -1, as in PaSTRI
+// [Gok et al., CLUSTER 2018] (fixed_huffman.md).
 #pragma once
 
 #include <bit>
@@ -53,7 +53,7 @@ struct FixedHuffman {
       f(codes.subspan(first, std::min(size_t(params.block), codes.size() - first)));
   }
 
-  // 0, -1, 1 as 1, 00, 01; where there are others, as 1, 000, 001, and those as 01 and their bits.
+  // 0, -1, 1 are written as 1, 00, 01. If other codes occur: as 1, 000, 001, others as 01 + bits.
   static void put(u64 z, int width, BitWriter& bits) {
     if (width == 0) return;
     if (z == 0) return bits.put(1, 1);

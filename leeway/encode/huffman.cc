@@ -17,8 +17,8 @@ constexpr size_t kSymbols = 256;
 using Counts = std::array<u32, kSymbols>;
 using Lengths = std::vector<u8>;
 
-// A table for each stream, filled side by side, so that equal neighbours do not wait for each
-// other.
+// Counts each stream in a table of its own, side by side, so that equal tokens in a row do not wait
+// for each other.
 std::array<Counts, kStreams> count_tokens(std::span<const u8> tokens) {
   std::array<Counts, kStreams> tables{};
   const size_t together = stream_of(tokens, kStreams - 1).size(), step = quarter(tokens.size(), 1);
@@ -41,10 +41,10 @@ Lengths read_lengths(Reader& in) {
   return prefix::read_lengths(in, highest + 1);
 }
 
-// So many tokens and more are in four streams, which are decoded side by side.
+// From this many tokens on there are four streams, which are decoded side by side.
 constexpr size_t kMany = 4096;
 
-// Tokens at the end of a stream that take at least eight bytes.
+// This many tokens at the end of a stream take at least eight bytes.
 constexpr size_t kTail = 64;
 
 void encode_streams(std::span<const u8> tokens, const std::array<Counts, kStreams>& counts,

@@ -5,7 +5,7 @@
 // Sixteen lanes of 16 bits side by side: lane l holds the codes l, l + 16, ... of the block,
 // so that packing is a shift and an "or" of whole vectors [Lemire and Boytsov, "Decoding billions
 // of integers per second through vectorization", 2015]. A few codes that are larger than the others
-// are cut and their high bits kept apart, as in PFOR [Zukowski et al., 2006].
+// lose their high bits, which are stored as patches, as in PFOR [Zukowski et al., 2006].
 #pragma once
 
 #include "leeway/base/export.h"
@@ -18,7 +18,7 @@ struct Pack {
   static constexpr std::string_view kAbout =
       "blocks of 256 codes at a common width, the few larger ones patched; the fastest";
   static constexpr Kind kKind = Kind::encoder;
-  // Chunks: stays in the second cache.
+  // Chunks of this size stay in the second-level cache.
   static constexpr Traits kTraits{.chunk_values = u64(1) << 15, .narrow_codes = true};
   NoParams params;
 

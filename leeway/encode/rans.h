@@ -15,7 +15,7 @@ struct Rans {
   static constexpr std::string_view kName = "rans";
   static constexpr std::string_view kAbout = "interleaved rANS, a table of frequencies per context";
   static constexpr Kind kKind = Kind::encoder;
-  // Chunks: tables for every context cost time and room.
+  // Larger than the default, because every chunk has tables for its contexts.
   static constexpr Traits kTraits{.chunk_values = u64(1) << 20};
   NoParams params;
 

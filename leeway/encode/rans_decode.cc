@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <optional>
 
 #include "leeway/encode/parts/frequencies.h"
@@ -23,11 +24,11 @@ constexpr u32 slot(u8 token, u32 frequency, u32 place) {
 
 struct State {
   std::array<u32, kMostStates> x;
-  size_t mask;      // number of states less one
+  size_t mask;      // number of states - 1
   const u16* next;  // the next word
 };
 
-// For every set of eight lanes: where each of them finds its word among those loaded.
+// For every set of eight lanes: which of the loaded words each lane takes.
 inline constexpr auto kPlaces = [] {
   std::array<std::array<u32, kGroup>, 256> places{};
   for (size_t set = 0; set < 256; ++set) {
@@ -49,7 +50,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using namespace leeway::rans;
 
 // The table of every value's context. Neighbours often have contexts that are alike but for the low
-// five bits: those are looked up in registers. May write a vector behind the end.
+// five bits: those are looked up in registers. May write a vector past the end.
 void find_tables(const u8* HWY_RESTRICT table_of, const u8* HWY_RESTRICT contexts, size_t count,
                  u8* HWY_RESTRICT which) {
 #if HWY_TARGET != HWY_SCALAR
@@ -81,7 +82,7 @@ void find_tables(const u8* HWY_RESTRICT table_of, const u8* HWY_RESTRICT context
   for (size_t i = 0; i < count; ++i) which[i] = table_of[contexts[i]];
 }
 
-// The first of the words to the lowest lane of the set, and so on.
+// Gives the first word to the lowest lane of the set, the second to the next, and so on.
 template <class D>
 HWY_INLINE hn::Vec<D> spread(D d, const u16* next, hn::Mask<D> set, size_t& count) {
   const hn::Rebind<u16, D> d16;
@@ -97,8 +98,8 @@ HWY_INLINE hn::Vec<D> spread(D d, const u16* next, hn::Mask<D> set, size_t& coun
     return hn::TableLookupLanes(words, hn::SetTableIndices(d, kPlaces[bits[0]].data()));
 }
 
-// Values [first, first + count) of the segment; which[i] is a value's table. There is room for
-// a group before and behind both arrays, with tables that are there.
+// Decodes values [first, first + count) of the segment; which[i] is the table of value i. Both
+// arrays have room for a group before and after them, filled with valid table numbers.
 template <size_t most>
 HWY_INLINE void decode_groups_of(State& state, size_t first, size_t count,
                                  const u8* HWY_RESTRICT which, const u32* HWY_RESTRICT tables,
@@ -126,7 +127,7 @@ HWY_INLINE void decode_groups_of(State& state, size_t first, size_t count,
     return hn::IfThenElse(short_of, hn::Or(hn::ShiftLeft<16>(fresh), words), fresh);
   };
   const u16* next = state.next;
-  // A group of which only lanes [from, end) count.
+  // Decodes a group of which only lanes [from, end) belong to the segment.
   const auto part = [&](size_t at, const u8* table, u8* token, size_t from, size_t end) HWY_ATTR {
     const auto inside = hn::AndNot(hn::FirstN(d, from), hn::FirstN(d, end));
     u32* const x = state.x.data() + (at & mask);
@@ -184,7 +185,7 @@ HWY_EXPORT(find_tables);
 // Tables as the decoder needs them.
 struct Slots {
   std::array<u8, 256> table_of{};  // by context
-  Buffer<u32> of;                  // table by table
+  Buffer<u32> of;                  // slots, table by table
   bool is_first_form = false;
 
   // Of `codes` codes in all.
@@ -207,7 +208,7 @@ struct Slots {
   }
 
  private:
-  // Both return the number of the last table.
+  // Both functions return the number of the last table.
   size_t find_tables_by_bits(BitReader& in) {
     const auto highest = size_t(in.get(8));
     u8 tables = 0;
@@ -259,7 +260,7 @@ class SegmentSource final : public CodeSource<I> {
 
  private:
   void take_words() {
-    // So many more words are read before anybody looks whether they are there.
+    // A loop may read this many words before it checks whether they exist.
     words_ = Buffer<u16>(bytes_.size() / 2 + kMostCodes + kMostGroup);
     std::ranges::copy(bytes_, reinterpret_cast<u8*>(words_.data()));
     std::fill(words_.begin() + bytes_.size() / 2, words_.end(), u16(0));
@@ -307,11 +308,11 @@ class SegmentSource final : public CodeSource<I> {
     state_.next = next;
   }
 
-  static constexpr size_t kRoom = 64;  // for vectors before and behind the codes
+  static constexpr size_t kRoom = 64;  // for vectors before and after the codes
   const Slots& slots_;
   size_t done_ = 0, left_;
   BitReader raw_;
-  ByteView bytes_;  // of the words
+  ByteView bytes_;  // all words
   Buffer<u16> words_;
   const u16* end_ = nullptr;
   State state_{};
@@ -340,7 +341,7 @@ class Source final : public CodeSource<I> {
   }
 
  private:
-  size_t left_;  // codes in segments behind this one
+  size_t left_;  // number of codes in segments after this one
   std::optional<Slots> slots_;
   Reader rest_;
   std::vector<std::unique_ptr<SegmentSource<I>>> segments_;

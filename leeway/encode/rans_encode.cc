@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include "leeway/base/parallel.h"
 #include "leeway/encode/parts/frequencies.h"
 #include "leeway/encode/parts/rans_states.h"
@@ -14,7 +16,7 @@
 #define LEEWAY_ENCODE_RANS_ENCODE
 namespace leeway::rans {
 
-// For every set of lanes: what moves its lanes to the end, in their order.
+// For every set of lanes: the permutation that moves its lanes to the end, in their order.
 template <size_t lanes>
 static constexpr auto kLast = [] {
   std::array<std::array<u32, lanes>, size_t(1) << lanes> order{};
@@ -24,11 +26,11 @@ static constexpr auto kLast = [] {
   return order;
 }();
 
-// A token of a table, for coding: its frequency less one, and the sum of those before it.
+// A token of a table, for coding: its frequency - 1, and the sum of all frequencies before it.
 constexpr u32 symbol(u32 frequency, u32 before) { return before << 12 | (frequency - 1); }
 
-// Puts a value into a state, and before that, if the state would overflow, its low half to the
-// words, which grow downwards: x -> (x / frequency) * 2^12 + x % frequency + before.
+// Puts a value into a state. If the state would overflow, its low half first goes to the words,
+// which grow downwards: x -> (x / frequency) * 2^12 + x % frequency + before.
 inline void encode_one(u32& x, u32 entry, u16*& next) {
   const u32 frequency = (entry & 0xfff) + 1, full = x >> 20 >= frequency;
   next[-1] = u16(x);
@@ -45,7 +47,7 @@ namespace leeway::rans_encode::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using namespace leeway::rans;
 
-// The lanes of the set to the highest ones, in their order.
+// Moves the lanes of the set to the highest lanes, in their order.
 template <class D>
 HWY_INLINE hn::Vec<D> gather_last(D d, hn::Vec<D> v, hn::Mask<D> set, size_t& count) {
   u8 bits[8] = {};
@@ -61,8 +63,8 @@ HWY_INLINE hn::Vec<D> gather_last(D d, hn::Vec<D> v, hn::Mask<D> set, size_t& co
   }
 }
 
-// The first `count` values of the segment, a multiple of the lanes, from the last to the first. May
-// write a group of words below those it makes.
+// Codes the first `count` values of the segment, a multiple of the lanes, from the last to the
+// first. May write a group of words below its result.
 template <size_t most>
 HWY_INLINE u16* encode_groups_of(u32* HWY_RESTRICT states, size_t mask, size_t count,
                                  const u8* HWY_RESTRICT contexts, const u8* HWY_RESTRICT tokens,
@@ -82,7 +84,7 @@ HWY_INLINE u16* encode_groups_of(u32* HWY_RESTRICT states, size_t mask, size_t c
                               hn::PromoteTo(d, hn::LoadU(d8, tokens + i)));
     const auto entry = hn::GatherIndex(d, tables, hn::BitCast(di, index));
     const auto less_one = hn::And(entry, low), frequency = hn::Add(less_one, one);
-    // Low halves of full states go to the words.
+    // The low halves of full states go to the words.
     const auto full = hn::RebindMask(
         d, hn::Gt(hn::BitCast(di, hn::ShiftRight<20>(x)), hn::BitCast(di, less_one)));
     size_t given;
@@ -127,7 +129,7 @@ HWY_EXPORT(encode_groups);
 
 using Histogram = std::array<u32, 256>;
 
-// Which contexts occur, and their places among those that do.
+// Which contexts occur, and their numbers among those that do.
 struct UsedContexts {
   std::array<u8, 256> is_used{}, place{};
   size_t count = 0;
@@ -137,8 +139,8 @@ struct UsedContexts {
   }
 };
 
-// Tokens by context. By turns, so that equal tokens, which often follow each other, do not wait for
-// the last; but memory for all turns costs more than counting a few.
+// Counts tokens by context. Several histograms are used in turn, so that equal tokens in a row do
+// not wait for each other; few tokens are counted in one, because clearing all would take longer.
 struct Counts {
   Counts(const UsedContexts& used, size_t values)
       : turns(values < kMany ? 1 : 4), contexts(used.count), of(contexts * turns) {
@@ -146,10 +148,10 @@ struct Counts {
   }
   static constexpr size_t kMany = size_t(1) << 16;
   size_t turns, contexts;
-  Buffer<Histogram> of;  // by turn and context
+  Buffer<Histogram> of;  // histograms by turn and context
 };
 
-// Codes that are decoded without others: their tokens, until the tables are known.
+// A segment: codes that can be decoded without others. Keeps their tokens until the tables are kno
 template <class I>
 class SegmentSink final : public CodeSink<I> {
  public:
@@ -175,12 +177,12 @@ class SegmentSink final : public CodeSink<I> {
       ++of[(i & mask) * counts.contexts + used.place[contexts_[i]]][tokens_[i]];
   }
 
-  // `tables` holds tables of 256 tokens; which of them a context has is in `table_of`.
+  // `tables` holds tables of 256 tokens; table_of[c] is the number of context c's table.
   void write(std::span<const u8> table_of, const u32* tables, Writer& out) {
     for (size_t i = 0; i < done_; ++i) contexts_[i] = table_of[contexts_[i]];
     Buffer<u16> memory(done_ + 1 + kMostGroup);
     std::span<const u16> words;
-    size_t number = 0;  // of states
+    size_t number = 0;  // which number of states
     const auto encode_with = [&](size_t wanted) {
       words = encode(tables, kStates[number = wanted], memory);
     };
@@ -270,7 +272,7 @@ class Sink final : public CodeSink<I> {
   std::vector<size_t> marks() const override { return ends_; }
 
  private:
-  // Of all segments, the contexts that occur.
+  // The contexts that occur in any segment.
   std::vector<ContextCounts> count() const {
     const size_t workers = std::min<size_t>(threads_to_share(), segments_.size());
     UsedContexts used;
@@ -308,8 +310,8 @@ class Sink final : public CodeSink<I> {
   Writer& out_;
   size_t count_;
   std::vector<std::unique_ptr<SegmentSink<I>>> segments_;
-  std::vector<size_t> marks_;  // by level: the segment it begins with
-  std::vector<size_t> ends_;   // by level: of the segments before, in bytes
+  std::vector<size_t> marks_;  // the first segment of every level
+  std::vector<size_t> ends_;   // for every level, the bytes of all segments before it
 };
 
 }  // namespace

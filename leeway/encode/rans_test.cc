@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/encode/rans.h"
 
+#include <algorithm>
+
 #include "leeway/base/bits.h"
 #include "leeway/encode/encoder_test.h"
 

@@ -23,7 +23,7 @@ HWY_BEFORE_NAMESPACE();
 namespace leeway::raw_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// All bits of the magnitudes together. That of the lowest code is its sign bit alone.
+// The "or" of the magnitudes of all codes; the lowest code has the magnitude 2^(bits - 1).
 template <class D>
 class AllBits {
  public:
@@ -84,7 +84,7 @@ Narrowed narrow(const i32* codes, size_t n, size_t bytes, int shift, u8* to) {
   return {i, bits.value()};
 }
 
-// The way back. May read up to 16 bytes behind the codes it does.
+// The inverse. May read up to 16 bytes past the codes that it decodes.
 size_t widen(const u8* from, size_t n, size_t bytes, int shift, i32* codes) {
   const hn::ScalableTag<i32> d;
   const size_t lanes = hn::Lanes(d);
@@ -105,7 +105,7 @@ size_t widen(const u8* from, size_t n, size_t bytes, int shift, i32* codes) {
     const hn::CappedTag<u8, 16> sixteen;
     alignas(16) static constexpr u8 kOrder[16] = {0, 0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11};
     const auto order = hn::Load(sixteen, kOrder);
-    for (; i + 6 <= n; i += 4) {  // two more codes: the load is longer than what it needs
+    for (; i + 6 <= n; i += 4) {  // two codes more, because loads read more than they need
       const auto bytes_of_four = hn::LoadU(sixteen, from + 3 * i);
       const auto v = hn::BitCast(four, hn::TableLookupBytes(bytes_of_four, order));
       hn::StoreU(hn::ShiftLeftSame(hn::ShiftRight<8>(v), shift), four, codes + i);
@@ -136,7 +136,7 @@ constexpr u8 kHasLowest = 0x80;
 
 constexpr i64 lowest_in(size_t bytes) { return i64(~u64(0) << (8 * bytes - 1)); }
 
-// How the codes of a block are written.
+// The form of a block: how its codes are written.
 struct Form {
   size_t bytes = 1;
   int shift = 0;
@@ -162,8 +162,8 @@ class RawSink final : public BlockSink<I, kBlock> {
     for (size_t first = 0; first < count; first += kBlock)
       encode_block(codes + first, std::min(kBlock, count - first));
   }
-  // Most blocks have the form of the one before: it is tried, and what the codes need found out by
-  // the way.
+  // Most blocks have the form of the block before. It is tried first, which also shows the bits
+  // that the codes really need.
   void encode_block(const I* codes, size_t n) {
     const size_t start = out_.size();
     for (;;) {
@@ -187,7 +187,7 @@ class RawSink final : public BlockSink<I, kBlock> {
     for (size_t i = done.count; i < n; ++i) {
       const bool is_lowest = codes[i] == std::numeric_limits<I>::min();
       const i64 code = is_lowest ? lowest_in(bytes) : i64(codes[i]) >> shift;
-      std::memcpy(to + i * bytes, &code, sizeof code);  // what is too much is overwritten
+      std::memcpy(to + i * bytes, &code, sizeof code);  // high bytes are overwritten
       bits |= std::make_unsigned_t<I>(codes[i] < 0 ? 0 - u64(codes[i]) : u64(codes[i]));
     }
     out_.truncate(start + n * bytes);

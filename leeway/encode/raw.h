@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Raw: codes as they are, in blocks: without the zero bits that all codes of a block end with, in
-// the fewest whole bytes (raw.md). Stands where no encoder is named.
+// Raw: codes in blocks, without the zero bits that all codes of a block end with, in the fewest
+// whole bytes (raw.md). The encoder of recipes that name none.
 #pragma once
 
 #include "leeway/base/export.h"
@@ -12,7 +12,7 @@ struct Raw {
   static constexpr std::string_view kName = "raw";
   static constexpr std::string_view kAbout = "codes unpacked, as integers of 1 to 8 bytes";
   static constexpr Kind kKind = Kind::encoder;
-  // Chunks: stays in the second cache.
+  // Chunks of this size stay in the second-level cache.
   static constexpr Traits kTraits{.chunk_values = u64(1) << 15};
   NoParams params;
 

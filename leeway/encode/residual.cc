@@ -45,7 +45,7 @@ void decode_codes(Reader& in, std::span<I> codes) {
     const bool is_negative = coder.decide(false, negative);
     if (length > int(8 * sizeof(I))) fail_corrupt("a number too long");
     const auto size = Unsigned<I>(u64(1) << (length - 1) | raw.get(length - 1));
-    // Of numbers this long only the lowest is possible.
+    // The only possible number of this length is the lowest code.
     if (length == int(8 * sizeof(I)) && (!is_negative || !std::has_single_bit(size)))
       fail_corrupt("a number too large");
     code = I(is_negative ? Unsigned<I>(0) - size : size);

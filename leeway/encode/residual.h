@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Residual: signs and bit lengths by an adaptive range coder, the other bits as they are, as FPZIP
-// has it [Lindstrom and Isenburg, 2006] (residual.md).
+// Residual: signs and bit lengths by an adaptive range coder, the other bits as they are, as in
+// FPZIP [Lindstrom and Isenburg, 2006] (residual.md).
 #pragma once
 
 #include "leeway/base/export.h"

@@ -25,7 +25,8 @@ HWY_BEFORE_NAMESPACE();
 namespace leeway::analyze_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// How many of n blocks at the front have all values strictly between low and high. NaN never does.
+// The number of blocks, from the first on, whose values all lie strictly between low and high. NaN
+// does not lie there.
 template <class T>
 size_t blocks_between(const T* values, size_t n, T low, T high) {
   const hn::ScalableTag<T> d;
@@ -76,7 +77,7 @@ size_t blocks_between(const T* values, size_t n, T low, T high) {
   return n;
 }
 
-// How an order of values is compared: half types as float.
+// The type in which values are compared: float for the half types.
 template <class T>
 using Compared = std::conditional_t<std::is_same_v<T, f16> || std::is_same_v<T, bf16>, float, T>;
 
@@ -91,7 +92,7 @@ class Extremes {
   };
   size_t size() const { return size_; }
   const Entry& operator[](size_t i) const { return entries_[i]; }
-  // No value strictly behind this one would be kept or counted.
+  // Values that come after this one in the order are neither kept nor counted.
   bool is_full() const { return size_ == kKept; }
   T last() const { return entries_[kKept - 1].value; }
 
@@ -137,8 +138,8 @@ struct Summary {
       i += n;
     }
   }
-  // Makes the extremes of every eight values known before they are counted: then most of the others
-  // need not be looked at twice, even in a ramp.
+  // Looks at the extremes of every eight values before the values are counted: most values are then
+  // looked at only once, even in a ramp.
   void expect(std::span<const T> values, const Mask& declared) {
     for (; values.size() >= 8; values = values.subspan(8)) {
       T low = values[0], high = values[0];
@@ -179,7 +180,7 @@ struct Summary {
   }
 };
 
-// Values that data sets customarily use for "nothing here".
+// Values that data sets customarily use for "no value here".
 template <class T>
 bool is_customary_fill(T value) {
   constexpr double kCustomary[] = {1e20,  -1e20,  1e30,   -1e30,         1e33,
@@ -195,7 +196,7 @@ bool is_customary_fill(T value) {
   });
 }
 
-// Whether a value lies far from the range of the others, in their measure.
+// Whether a value is far from the range of the others, compared with the size of that range.
 template <class T>
 bool is_isolated(T value, T low, T high) {
   const double v = double(value), l = double(low), h = double(high);
@@ -239,7 +240,7 @@ Analysis conclude(const Summary<T>& all, std::vector<u64> fills, Detect detect) 
   }
   if (some_left(low, high)) {
     analysis.any_valid = true;
-    // Zeros of both signs are equal: which of them was met first must not matter.
+    // 0 and -0 are equal: the result must not depend on which one was met first.
     analysis.range = Range::of(C(lowest[low].value + C(0)), C(highest[high].value + C(0)));
   }
   // Values inside the range are not looked at one by one: declared ones may be among them.
@@ -268,7 +269,7 @@ Summary<T> summarize(const View& view, const std::vector<u64>& declared, unsigne
   const Mask mask{.fills = declared};
   const Slabs slabs(view.shape);
   std::vector<Summary<T>> summaries(slabs.count);
-  // The last slab first: what the compressor begins with is then still in a cache.
+  // The last slab comes first, so that the first one is still in a cache when compression begins.
   for_each_index(slabs.count, threads, executor, [&](u64 turn) {
     const u64 i = slabs.count - 1 - turn;
     Summary<T>& summary = summaries[size_t(i)];
@@ -291,7 +292,7 @@ Summary<T> summarize(const View& view, const std::vector<u64>& declared, unsigne
   return all;
 }
 
-// Values that are among the lowest and the highest stand only once in the list.
+// Lists the lowest and the highest values; a value that is among both is listed only once.
 template <class T>
 Array listed(const Summary<T>& all) {
   std::vector<T> values;
@@ -316,8 +317,8 @@ Analysis analyze(const View& view, std::vector<u64> declared, Detect detect, uns
   });
 }
 
-Array extremes(const View& view, std::vector<u64> declared, unsigned threads,
-               const Executor& executor, const std::function<void()>& pause) {
+Array lowest_and_highest(const View& view, std::vector<u64> declared, unsigned threads,
+                         const Executor& executor, const std::function<void()>& pause) {
   return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
     return listed(summarize<T>(view, declared, threads, executor, pause));
   });

@@ -11,10 +11,10 @@
 namespace leeway {
 namespace {
 
-// Fewer values are not worth a layer.
+// Filling of fewer values is not worth a layer.
 constexpr u64 kFewestFilling = 16;
 
-// Compares values with the last of a chunk, bit for bit.
+// Finds the filling of a chunk: values that have the same bits as its last value.
 class Filling {
  public:
   explicit Filling(const View& chunk) : chunk_(chunk), bytes_(size_of(chunk.dtype)) {
@@ -24,13 +24,13 @@ class Filling {
   }
   ByteView value() const { return {reinterpret_cast<const u8*>(value_), bytes_}; }
 
-  // Most chunks show by the neighbours of their last value that they are not filled up.
+  // A quick look at the neighbours of the last value, which shows that most chunks have no filling.
   bool may_be_there() const {
     for (size_t axis = 0; axis < chunk_.shape.rank(); ++axis)
       if (chunk_.shape[axis] > 1 && is_equal(value_ - chunk_.strides[axis])) return true;
     return false;
   }
-  // The extents of what is left without it, along all axes.
+  // The shape of the chunk without the filling.
   Shape rest() const {
     std::array<u64, kMaxRank> extents{};
     const size_t rank = chunk_.shape.rank();
@@ -97,7 +97,7 @@ FrameHead compress_border_chunk(const ChunkCodec& codec, double bound, const Mas
   layer.payload = payload.bytes();
   apart.frame.extend(kFrameHeadBytes);
   write(Layers{base.bytes(), {layer}}, apart.frame);
-  lay(codec, layer, value_bytes, shape, bound, values);  // as they will be decoded
+  lay(codec, layer, value_bytes, shape, bound, values);  // now they are what a reader decodes
   const ByteView written = apart.frame.bytes().subspan(kFrameHeadBytes);
   apart.head = {.ordinal = ordinal,
                 .payload_bytes = u32(written.size()),
@@ -109,8 +109,8 @@ FrameHead compress_border_chunk(const ChunkCodec& codec, double bound, const Mas
                 .payload_hash = hash_of(written)};
   write(apart.head, apart.frame.again<kFrameHeadBytes>(0));
 
-  // What leaves all values as they are comes first: decoded values that are coded again must not
-  // move. For the same reason, decoded values must show the same filling.
+  // A candidate that keeps all values exactly wins, so that decoded values do not change when they
+  // are compressed again. For the same reason the decoded values must show the same filling.
   const auto rank = [&](const Candidate& candidate) {
     return std::tuple(candidate.head.decoded_hash != hash, candidate.frame.size());
   };

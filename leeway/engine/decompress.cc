@@ -9,8 +9,10 @@
 #include "leeway/base/hash.h"
 #include "leeway/codec/chunk_codec.h"
 #include "leeway/engine/execution.h"
+#include "leeway/engine/frames.h"
 #include "leeway/engine/layers.h"
 #include "leeway/engine/region.h"
+#include "leeway/engine/with_codec.h"
 
 namespace leeway {
 namespace {
@@ -26,13 +28,13 @@ void fill_gap(const MutableView& gap) {
   });
 }
 
-// Beyond this, one value of a chunk is left anyway.
+// At higher levels a chunk has only one value left anyway.
 constexpr unsigned kHighestLevel = 40;
 
-// Arrays larger than this are written past the caches: they would not stay there anyway.
+// Larger arrays are written past the caches, where they would not stay anyway.
 constexpr u64 kPastCaches = u64(32) << 20;  // bytes
 
-// Values to their place in the caller's array, row by row, and their checksum.
+// Copies values to their place in the caller's array, row by row, and computes their checksum.
 class PlacedValues final : public ValueSink {
  public:
   PlacedValues(const MutableView& target, bool check, bool past_caches)
@@ -48,7 +50,7 @@ class PlacedValues final : public ValueSink {
   void* room(size_t) override { return piece_.data(); }
   void put(size_t bytes) override { place({piece_.data(), bytes}); }
   void take(ByteView bytes) override { place(bytes); }
-  // To be called at the end; of the values if they shall be checked.
+  // To be called at the end: the checksum of all values, if they are to be checked.
   u64 hash() const {
     if (past_caches_) finish_copies();
     return hasher_.value();
@@ -86,19 +88,15 @@ class PlacedValues final : public ValueSink {
   bool is_plain_, check_, past_caches_;
   Index index_{};
   std::byte* to_;
-  size_t left_;  // bytes of the row
+  size_t left_;  // bytes left in the row
   Hasher hasher_;
   alignas(64) std::array<u8, kMost> piece_;
 };
 
-void check_hash(u64 hash, const FrameHead& head) {
-  if (hash != head.decoded_hash) fail_corrupt("the decoded values differ from what was compressed");
-}
-
 u64 coarse(u64 extent, unsigned level) { return (extent + (u64(1) << level) - 1) >> level; }
 
-// Decodes every 2^level-th value of a chunk to its place in `values`; reads no more than that
-// takes.
+// Decodes every 2^level-th value of a chunk to its place in `values`; reads only the part of the
+// payload that this needs.
 FrameHead decompress_coarse(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal,
                             unsigned level, bool check, void* values) {
   constexpr size_t kMostTable = 1 + LevelTable::size(LevelTable::kMost);
@@ -122,7 +120,7 @@ FrameHead decompress_coarse(const ChunkCodec& codec, const StreamReader& stream,
   return head;
 }
 
-// What the frames of all chunks say must be what the tail states.
+// Checks that the frames of all chunks add up to what the tail states.
 class StatementCheck {
  public:
   StatementCheck(const StreamReader& stream, size_t chunks_read)
@@ -130,7 +128,7 @@ class StatementCheck {
   void add(u64 ordinal, const FrameHead& head) {
     if (!heads_.empty()) heads_[size_t(ordinal)] = head;
   }
-  // To be called when all chunks have been read; with fewer there is nothing to compare.
+  // To be called at the end; checks nothing unless all chunks have been read.
   void finish() const {
     if (heads_.size() != stream_.chunks() || !stream_.statement()) return;
     StatementMaker maker;
@@ -192,30 +190,9 @@ void preview_with(const CodecMaker& maker, const StreamReader& stream, unsigned 
   statement.finish();
 }
 
-void decode_chunk(const ChunkCodec& codec, const Header& header, const StreamReader::Chunk& chunk,
-                  bool check, void* values, const std::optional<Box>& part) {
-  const Shape shape = header.chunk_box(chunk.head.ordinal).shape;
-  KeptValues kept(values);
-  Wanted wanted;
-  if (part) wanted.box = squeezed(*part, shape);
-  const bool complete = decode_payload(codec, chunk.payload, header.dtype, shape.squeezed(),
-                                       chunk.head.bound, kept, wanted);
-  const size_t bytes = size_t(shape.size()) * size_of(header.dtype);
-  // A part of the values has no checksum of its own: that of the payload has to do.
-  if (check && complete) check_hash(hash_of({static_cast<const u8*>(values), bytes}), chunk.head);
-}
-
-FrameHead decompress_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal,
-                           bool check, void* values, const std::optional<Box>& part) {
-  Bytes storage;
-  const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);
-  decode_chunk(codec, stream.header(), chunk, check, values, part);
-  return chunk.head;
-}
-
 namespace {
 
-// A whole chunk to its place.
+// Decodes a whole chunk to its place.
 FrameHead place_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal, bool check,
                       const MutableView& target, bool past_caches) {
   if (!past_caches && is_contiguous(target) &&
@@ -224,8 +201,7 @@ FrameHead place_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 o
   Bytes storage;
   const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);
   PlacedValues placed(target, check, past_caches);
-  decode_payload(codec, chunk.payload, target.dtype, target.shape.squeezed(), chunk.head.bound,
-                 placed);
+  decode_payload(codec, chunk, target.dtype, target.shape.squeezed(), placed);
   const u64 hash = placed.hash();
   if (check) check_hash(hash, chunk.head);
   return chunk.head;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine: cuts arrays into chunks and drives codec and stream, on several threads, within a memory
-// budget.
+// Engine: cuts arrays into chunks, calls the codec for each and writes or reads the stream, on
+// several threads and within a memory budget.
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,12 +20,12 @@ namespace leeway {
 
 class ChunkCodec;
 
-// Called now and then with the part of the work done, 0 to 1, never from two threads at once.
-// Returning false stops the work: Error{canceled}.
+// Called now and then with the fraction of the work that is done, 0 to 1; never by two threads at
+// once. If it returns false, the work stops with Error{canceled}.
 using Progress = std::function<bool(double done)>;
 
-// Called between pieces of work of about a chunk, from any thread. A caller that has mapped a file
-// into memory may let go of its pages here.
+// Called after about every chunk, by any thread. A caller that has mapped a file into memory may
+// release its pages here.
 using Pause = std::function<void()>;
 
 // How work is run. The stream and the decoded values never depend on it.
@@ -38,8 +37,8 @@ struct Execution {
   Pause pause;
 };
 
-// Fill values of a stream beside those declared: four on either side of the range, found in this
-// array or in an earlier one.
+// The most fill values that a stream may have besides the declared ones: four at either end of the
+// range, found in this array or in an earlier one.
 inline constexpr size_t kMostFoundFills = 16;
 
 struct CompressOptions {
@@ -51,74 +50,60 @@ struct CompressOptions {
   Shape chunk;  // rank 0: chosen from the array's shape
   // Where errors must be smaller than `bound` allows.
   std::vector<RegionBound> regions;
-  // The same value by value: f32 or f64, of the array's shape; infinity: as `bound` says. No data:
-  // everywhere.
+  // A bound for each value: f32 or f64, of the array's shape. Where it is infinite, and everywhere
+  // if there is no data, only `bound` holds.
   View bounds;
-  // An earlier stream of the same array, or null: values that are still what it decodes to keep
-  // their bits. Type, shape, chunks and recipe must be the same, and so must the bound, an absolute
-  // or a pointwise one or none.
+  // An earlier stream of the same array, or null. Values that equal what it decodes to will decode
+  // to the same bits again. Type, shape, chunks, recipe and bound must be the same; the bound must
+  // be absolute, pointwise or lossless.
   const StreamReader* earlier = nullptr;
-  // The values were decoded from a stream that is not at hand, with this absolute bound, and have
-  // its errors: they are kept bit for bit. The new stream states errors as large as its bound
-  // allows; if that depends on all values (is_lasting() says no), as large as the earlier one did.
+  // Set if the values were decoded from a stream that is no longer available: its absolute bound.
+  // The values are kept bit for bit. The new stream states errors as large as its own bound or, if
+  // that depends on all values (not is_lasting()), as large as this one.
   std::optional<double> keeps_all;
-  // The array is a part of a larger one, and so much is the root mean square error of all its parts
-  // together at most: a limit on the Euclidean norm joins the bound, which allows that much for
-  // every value that is neither special nor 0. (Hosts pad parts with fill values and zeros, whose
-  // share the others must not have.) 0: no such limit.
+  // Set if the array is a part of a larger one: the largest root mean square error of all its parts
+  // together; 0: no such limit. It becomes a limit on the Euclidean norm, allowing this much error
+  // for every value that is neither special nor 0. (Hosts pad parts with fill values and zeros;
+  // other values must not have larger errors because of them.)
   double rms = 0;
-  // For arrays that are embedded in a container or a message: the brief form of a stream, which
-  // saves some 250 bytes. Arrays of several chunks, of none, and those with regions have the
-  // standard form in any case.
+  // Writes the brief form of a stream, which saves about 250 bytes; for arrays that are embedded in
+  // a container or a message. Arrays of several chunks or of none, and arrays with regions, still
+  // get the standard form.
   bool brief = false;
   Execution execution;
 
   bool has_regions() const { return !regions.empty() || bounds.data; }
 };
 
-// Declares the fill value that a text means in an array's type; integers of 64 bits exactly.
+// Declares a fill value that is given as text, such as "-9999"; 64-bit integers are exact.
 LEEWAY_EXPORT void declare_fill(CompressOptions& options, DType dtype, std::string_view text);
 
-// The lowest and the highest value that is neither special nor a fill value: the range that
-// relative bounds refer to. Nothing if there is no such value.
+// The range that relative bounds refer to: the lowest and the highest finite value that is no fill
+// value. Nothing if there is no such value.
 struct ValidRange : Range {
-  std::vector<u64> fills;  // those declared and those found, as bit patterns
+  std::vector<u64> fills;  // the fill values declared and found, as bit patterns
 };
 LEEWAY_EXPORT std::optional<ValidRange> value_range(const View& view,
                                                     const CompressOptions& options);
 
-// The few lowest and highest of these values, each at most twice. An array that comes in parts has
-// the value_range() of the extremes of all its parts, put together.
+// The few lowest and highest finite values, each at most twice. If an array comes in parts, join
+// the extremes of all parts into one array: its value_range() is that of the whole.
 LEEWAY_EXPORT Array extremes(const View& view, const CompressOptions& options);
 
-// Takes the stream, piece by piece, in order.
+// Receives the stream, piece by piece, in order.
 using Sink = std::function<void(ByteView)>;
 
 struct CompressReport {
   u64 input_bytes = 0, output_bytes = 0;
-  u64 asked_bytes = 0;             // by the bounds ratio and rate; 0: any size will do
-  double abs_bound = 0;            // no chunk has a larger one
-  bool is_bound_by_chunk = false;  // some may have smaller ones
+  u64 asked_bytes = 0;             // size asked for by ratio or rate; 0: none
+  double abs_bound = 0;            // the largest bound of any chunk
+  bool is_bound_by_chunk = false;  // whether chunks may have smaller bounds
   double min = 0, max = 0;
   std::string recipe;
   std::vector<u64> fills;
   Statement statement;
   Form form = Form::standard;
 };
-
-// The codec knows the element type of the view; `recipe` is what the stream will say.
-LEEWAY_EXPORT CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
-                                           const View& view, const CompressOptions& options,
-                                           const Sink& sink);
-
-// The same into memory of the caller, which all workers fill at once.
-LEEWAY_EXPORT CompressReport compress_with(const ChunkCodec& codec, const std::string& recipe,
-                                           const View& view, const CompressOptions& options,
-                                           std::span<u8> memory);
-
-// Makes the codec for a stream's recipe; the default knows the library's stages.
-using CodecMaker =
-    std::function<std::shared_ptr<const ChunkCodec>(const std::string& recipe, DType dtype)>;
 
 struct DecompressOptions {
   bool salvage = false;       // leave out damaged chunks instead of failing
@@ -130,43 +115,23 @@ struct DecompressReport {
   u64 damaged_chunks = 0, damaged_values = 0;  // within the region; only with salvage
 };
 
-// Decodes the region that begins at `first` and has the shape of `out` into `out`. Where salvage
-// leaves a gap, floating values become NaN and integers 0.
-LEEWAY_EXPORT DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& stream,
-                                               const Index& first, const MutableView& out,
-                                               const DecompressOptions& options);
-
-// What a preview at this level has for extents: in every chunk, every 2^level-th value along each
-// axis, counted from the first of the chunk.
+// The shape of a preview, which has every 2^level-th value along each axis of every chunk, counted
+// from the first value of the chunk.
 LEEWAY_EXPORT Shape preview_shape(const Header& header, unsigned level);
 
-// These values, just as the whole array has them, into `out`. Recipes that go from coarse to fine
-// (`small`, `smallest`) need only the first part of a chunk for that; others decode all of it.
-LEEWAY_EXPORT void preview_with(const CodecMaker& maker, const StreamReader& stream, unsigned level,
-                                const MutableView& out, const DecompressOptions& options);
-
 struct UpdateReport {
-  u64 chunks = 0;         // written again
-  u64 bytes_written = 0;  // frames and tail
+  u64 chunks = 0;         // number of chunks written again
+  u64 bytes_written = 0;  // size of new frames and tail
   u64 stream_bytes = 0;
-  u64 dead_bytes = 0;   // of the stream: what was replaced, now or before; compact() drops it
+  u64 dead_bytes = 0;   // of replaced frames and tails, which compact() removes
   Statement statement;  // of the whole stream
 };
 
-// Replaces the values of the region that begins at `first` and has the shape of `values`, under the
-// bound of the stream. Values of touched chunks outside the region keep their bits. New frames and
-// a new tail go after the old tail, and nothing is overwritten: whoever reads finds the old stream
-// until the last bytes are written, and the new one from then on. If the work fails or is
-// interrupted, the stream is as it was.
-LEEWAY_EXPORT UpdateReport update_with(const CodecMaker& maker, ByteStore& stream,
-                                       const Index& first, const View& values,
-                                       const Execution& execution);
-
-// The chunk shape for an array: halves the longest axis until a chunk has at most `values` values.
-// Rows stay long.
+// A chunk shape for an array: the longest axis is halved until a chunk has at most `values` values;
+// rows stay long.
 LEEWAY_EXPORT Shape default_chunk(const Shape& shape, u64 values);
-// The same for files that are read map by map, row by row: the last axes are whole as far as
-// `values` allows, the one before them is cut into equal parts, and the others into single steps.
+// A chunk shape for files that are read map by map: as many of the last axes as `values` allows are
+// whole, the axis before them is cut into equal parts, and the others have extent 1.
 LEEWAY_EXPORT Shape chunk_of_maps(const Shape& shape, u64 values);
 // The chunk shape that the options ask for, or one that suits the codec. Throws if it does not fit
 // the array.

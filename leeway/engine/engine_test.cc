@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/engine/engine.h"
 
+#include <algorithm>
+
 #include "leeway/choose/advise.h"
 #include "leeway/codec/make_codec.h"
 #include "leeway/recipe/recipe.h"

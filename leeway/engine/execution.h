@@ -1,31 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Execution: what compressing and decompressing share: progress, and how many workers memory
-// allows.
+// Execution: what compressing and decompressing share: reporting progress, and the number of
+// workers that the memory budget allows.
 #pragma once
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
 
-#include "leeway/codec/chunk_codec.h"
 #include "leeway/engine/engine.h"
 
 namespace leeway {
 
-// Appends the frame of one chunk, head and payload.
-FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,
-                         u64 ordinal, const View& chunk, Writer& out);
-// How many values are special; the view is contiguous.
-u32 count_special(const Mask& mask, const View& values);
-// The values of a chunk that was read, row-major; if only a part is asked for, others may be left
-// out.
-void decode_chunk(const ChunkCodec& codec, const Header& header, const StreamReader::Chunk& chunk,
-                  bool check, void* values, const std::optional<Box>& part = {});
-// The same for a chunk that is still to be read.
-FrameHead decompress_chunk(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal,
-                           bool check, void* values, const std::optional<Box>& part = {});
-
-// Where several threads may report.
+// Adds up the progress of several threads.
 class Meter {
  public:
   Meter(const Progress& progress, double total) : progress_(progress), total_(total) {}
@@ -43,8 +28,8 @@ class Meter {
   std::mutex mutex_;
 };
 
-// Buffers of the size of a chunk that a worker holds at its peak, and finished groups, smaller
-// ones, that wait to be written.
+// How many buffers of the size of a chunk each worker may need: five of its own, and up to eight
+// finished groups that wait to be written.
 inline constexpr u64 kWorkingCopies = 5 + 8;
 
 inline unsigned affordable_threads(const Execution& execution, u64 chunk_bytes) {

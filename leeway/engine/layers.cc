@@ -96,8 +96,10 @@ void lay(const ChunkCodec& codec, const Layer& layer, size_t value_bytes, const 
   });
 }
 
-bool decode_payload(const ChunkCodec& codec, ByteView payload, DType dtype, const Shape& shape,
-                    double bound, ValueSink& values, const Wanted& wanted) {
+bool decode_payload(const ChunkCodec& codec, const StreamReader::Chunk& chunk, DType dtype,
+                    const Shape& shape, ValueSink& values, const Wanted& wanted) {
+  const ByteView payload = chunk.payload;
+  const double bound = chunk.head.bound;
   if (!is_layered(payload)) return codec.decompress(payload, shape, bound, values, wanted);
   const Layers layers = read_layers(payload, shape);
   const size_t value_bytes = size_of(dtype), bytes = size_t(shape.size()) * value_bytes;

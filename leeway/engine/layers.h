@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layers: payloads over each other (docs/FORMAT.md, "Layers"). What is laid over a payload replaces
-// a part of its values; all others keep their bits.
+// Layers: payloads laid over another one (docs/FORMAT.md, "Layers"). A layer replaces some values
+// of the payload below it; all others keep their bits.
 #pragma once
 
 #include <vector>
 
 #include "leeway/codec/chunk_codec.h"
+#include "leeway/stream/stream_reader.h"
 
 namespace leeway {
 
-// More than this over a chunk would be slow to decode; such a chunk is kept without loss.
+// More layers would be slow to decode; a chunk that needs more is kept without loss instead.
 inline constexpr size_t kMostLayers = 64;
-inline constexpr u64 kMostLayered = 4;  // values of all layers, in chunks
+inline constexpr u64 kMostLayered = 4;  // number of values in all layers / values in a chunk
 
 // Which values of its box a layer replaces, and what its payload holds.
 enum class Covers : u8 {
-  box = 0,     // all values
+  box = 0,     // all values of the box
   marked = 1,  // those that are marked; the payload holds the whole box
   list = 2,    // those that are marked; the payload holds only these, as a list
 };
@@ -37,7 +38,7 @@ struct Layer {
 
 struct Layers {
   ByteView base;
-  std::vector<Layer> over;  // later ones lie over earlier ones
+  std::vector<Layer> over;  // the first lies directly over the base
 };
 
 // Calls f(position in the chunk, position in the box) for every value that the layer replaces.
@@ -56,15 +57,15 @@ void for_each_value(const Layer& layer, const Shape& chunk, F&& f) {
 }
 
 void write(const Layers& layers, Writer& out);
-// A payload without layers is a base under none.
+// Reads the layers of a payload; one without layers becomes the base with nothing over it.
 Layers read_layers(ByteView payload, const Shape& chunk);
 // Decodes a layer and lays it over the values of the chunk.
 void lay(const ChunkCodec& codec, const Layer& layer, size_t value_bytes, const Shape& chunk,
          double bound, std::byte* values);
 
-// The values of a payload, with or without layers. The shape has no axes of extent 1. Says whether
-// all values are there: those that are not wanted may be left out.
-bool decode_payload(const ChunkCodec& codec, ByteView payload, DType dtype, const Shape& shape,
-                    double bound, ValueSink& values, const Wanted& wanted = {});
+// Decodes a chunk's payload, with or without layers. The shape has no axes of extent 1. Returns
+// whether all values were decoded: values that are not wanted may be left out.
+bool decode_payload(const ChunkCodec& codec, const StreamReader::Chunk& chunk, DType dtype,
+                    const Shape& shape, ValueSink& values, const Wanted& wanted = {});
 
 }  // namespace leeway

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lookback: where each of many parts goes in one piece of memory, found while they are made
+// Lookback: finds where each of many parts goes in one piece of memory, while parts are being made
 // [Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016].
 //
 // A part publishes its size, then looks back over the parts before it, adding up sizes, until it
-// meets one whose place is known. Nobody waits for a part to be copied, only for sizes; and whoever
-// does not want to wait for these looks again later.
+// meets one whose place is known. No thread waits until a part is copied, only until sizes
+// are known; a thread that does not want to wait may look again later.
 #pragma once
 
 #include <atomic>
@@ -19,12 +19,12 @@ class Lookback {
  public:
   explicit Lookback(size_t count) : states_(count) {}
 
-  // Part i has this size.
+  // Makes the size of part i known.
   void publish(size_t i, u64 size) {
     states_[i].store(size << 2 | kSize, std::memory_order_release);
   }
 
-  // The sum of the sizes before part i; nothing if some are not known yet.
+  // Returns the sum of the sizes of all parts before part i; nothing if some are not known yet.
   std::optional<u64> find(size_t i) {
     u64 sum = 0;
     for (size_t k = i; k > 0; --k) {
@@ -40,7 +40,7 @@ class Lookback {
   }
 
  private:
-  enum : u64 { kNothing = 0, kSize = 1, kSum = 2 };  // kSum: of all up to here
+  enum : u64 { kNothing = 0, kSize = 1, kSum = 2 };  // kSum: sum of all sizes up to this part
   std::vector<std::atomic<u64>> states_;
 };
 

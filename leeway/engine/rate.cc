@@ -11,16 +11,16 @@
 namespace leeway {
 namespace {
 
-// Samples have at least so many values, and at least this part of the array.
+// A sample has at least this many values, and at least this part of the array.
 constexpr double kLeastSampled = 0x1p21, kSampledPart = 1.0 / 16;
-// The control may go so far beyond the bound that the search found.
+// Corrections keep the bound between these multiples of the one that the search has found.
 constexpr double kMostAbove = 1.5, kMostBelow = 0.5;
-// Bounds below range * 2^-kOctaves lose nothing that matters: no loss is the next step.
+// Bounds below range * 2^-kOctaves are not tried; the next smaller step is no loss.
 constexpr double kOctaves = 62;
 
 double bound_of(double log_bound) { return shortened(std::exp2(log_bound)); }
 
-// Spread over all chunks, one in each of equal parts, not in step with the rows of the grid.
+// Chooses chunks: one in each of `count` equal parts, at places that do not follow the grid's rows.
 std::vector<u64> spread(u64 count, u64 chunks) {
   std::vector<u64> ordinals;
   for (u64 i = 0; i < count; ++i) {
@@ -47,7 +47,7 @@ RateControl::RateControl(Problem problem) : problem_(std::move(problem)) {
   if (!(problem_.range > 0)) return;  // nothing to lose
 
   double log_bound = std::min(std::log2(problem_.range) - 10, std::log2(problem_.cap));
-  if (ordinals_.size() >= 8) {  // from far away, a part of the sample will do
+  if (ordinals_.size() >= 8) {  // a part of the sample is enough for a first guess
     std::vector<u64> few;
     for (size_t i = 0; i < ordinals_.size(); i += 4) few.push_back(ordinals_[i]);
     log_bound = search(few, log_bound, 0.05);
@@ -72,8 +72,8 @@ RateControl::Sampled RateControl::measure(double log_bound, std::span<const u64>
   return sampled;
 }
 
-// The logarithm of a bound at which the sample has the size asked for, about; -infinity if it has
-// fewer bytes even without loss.
+// Returns log2 of a bound at which the sample has about the size asked for; -infinity if it is
+// smaller even without loss.
 double RateControl::search(std::span<const u64> ordinals, double start, double tolerance) {
   const double top = std::log2(problem_.cap), nothing = -std::numeric_limits<double>::infinity(),
                bottom = std::log2(problem_.range) - kOctaves;
@@ -109,7 +109,7 @@ double RateControl::search(std::span<const u64> ordinals, double start, double t
       x = low + (high - low) * std::clamp(part, 0.05, 0.95);
       if (pass % 4 == 3) x = (low + high) / 2;
     } else {
-      // A bit a value for each octave: B bits are 2^excess times the bits asked for.
+      // One bit less per value for each doubling; there are 2^excess times the bits asked for.
       const double law = bits * (std::exp2(std::min(excess, 6.0)) - 1);
       x += std::clamp(pass == 0 ? law : -1.2 * excess / slope_, -12.0, 12.0);
       x += excess > 0 ? 0.02 : -0.02;
@@ -122,7 +122,7 @@ double RateControl::search(std::span<const u64> ordinals, double start, double t
 
 double RateControl::bound_from(u64 first, u64 bytes_before) const {
   if (bound_ == 0 || first == 0 || round_ == chunks()) return bound_;
-  // What the rest will take: by the samples in it, if any.
+  // The size expected of the rest: from the samples in it, or from all if there are none.
   double bytes = 0, values = 0;
   for (const u64 from : {first, u64(0)}) {
     for (size_t i = 0; i < ordinals_.size(); ++i) {

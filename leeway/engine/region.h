@@ -12,7 +12,7 @@
 
 namespace leeway {
 
-// The part of `box` inside the region, as boxes relative to each.
+// The part that box and region share, as two boxes: relative to `box`, and to the region.
 inline std::optional<std::pair<Box, Box>> overlap(const Box& box, const Index& first,
                                                   const Shape& shape) {
   Box in_box, in_region;

@@ -8,17 +8,17 @@
 
 namespace leeway {
 
-// Throws unless these can be bounds value by value for an array of this shape.
+// Throws unless `bounds` can hold a bound for each value of an array of this shape.
 void check_bounds(const View& bounds, const Shape& shape);
 std::vector<double> bounds_of(const View& view);
 
-// What the header says of them, checked. A codec that knows one bound at a time gives all values of
-// a chunk the smallest of theirs, so that there is a region for every chunk; with bounds value by
-// value, the array is one region, under the largest.
+// Checks the regions and bounds of the options and returns the regions that the header states. If
+// the codec has one bound for a chunk, bounds value by value become a region for every chunk, with
+// the smallest bound in it; otherwise the whole array is one region, with the largest bound.
 std::vector<RegionBound> stated_regions(const CompressOptions& options, const Header& header,
                                         bool is_by_value);
 
-// The bound of every value in a chunk, none above `bound`.
+// The bound of every value in a chunk; none is larger than `bound`.
 std::vector<double> bounds_in(const CompressOptions& options, const Box& chunk, double bound);
 
 }  // namespace leeway

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "leeway/base/hash.h"
-#include "leeway/engine/execution.h"
+#include "leeway/engine/frames.h"
 #include "leeway/engine/layers.h"
 
 namespace leeway {
@@ -32,7 +32,7 @@ class Rewriter {
       return compress_chunk(codec_, old_.chunk.head.bound, mask_, old_.chunk.head.ordinal, now_,
                             out);
     } else if (!(may_stay() && code_all())) {
-      // A value that is kept costs about half its bytes where all others are coded anew.
+      // Keeping a value, while all others are coded anew, costs about half of its bytes.
       if ((size() - changed) * value_bytes_ / 2 < old_.chunk.payload.size())
         lay_old_over_new();
       else
@@ -44,7 +44,7 @@ class Rewriter {
 
  private:
   size_t size() const { return changed_.size(); }
-  // Whether coding all values again has a chance to leave those alone that are to be kept.
+  // Whether the values that are to be kept may survive if all values are coded again.
   bool may_stay() const { return codec_.quantizes_first() || old_.chunk.head.bound == 0; }
 
   void decode(ByteView payload, const Shape& shape, std::byte* to) const {
@@ -59,7 +59,7 @@ class Rewriter {
     head_.exact = u32(std::min<u64>(size(), head_.exact + report.exact));
   }
 
-  // The whole chunk as if it were new. Says false if a value that is to be kept would move.
+  // Codes the whole chunk as if it were new. Returns false if a value to be kept would change.
   bool code_all() {
     Writer all;
     const ChunkReport report = compress(now_, old_.chunk.head.bound, all);
@@ -74,7 +74,7 @@ class Rewriter {
     return true;
   }
 
-  // The changed values over the payload that is there.
+  // Lays the changed values over the old payload.
   void lay_new_over_old() {
     Layers layers = read_layers(old_.chunk.payload, shape_);
     Layer layer = around([&](size_t i) { return changed_[i] != 0; });
@@ -86,7 +86,7 @@ class Rewriter {
     write_visible(std::move(layers));
   }
 
-  // A new payload for all, and over it, without loss, those values that it does not keep.
+  // Codes all values again, and lays those to be kept that this changes over it, without loss.
   void lay_old_over_new() {
     Writer base;
     head_.exact = 0;
@@ -112,7 +112,7 @@ class Rewriter {
     write_visible(std::move(layers));
   }
 
-  // The decoded values themselves, if that is smaller or layers are impossible.
+  // Keeps the decoded values without loss, if that is smaller or layers are impossible.
   void keep_all_exactly() {
     Writer exact;
     compress(View(values_.data(), now_.dtype, now_.shape), 0, exact);
@@ -124,7 +124,7 @@ class Rewriter {
                        value_bytes_) == 0;
   }
 
-  // A layer for these values, still without a payload: the smallest box that holds all of them.
+  // Makes a layer for these values, without a payload yet: the smallest box that has all of them.
   template <class IsCovered>
   Layer around(IsCovered&& is_covered) const {
     Index low, high{};
@@ -156,7 +156,7 @@ class Rewriter {
     return layer;
   }
 
-  // What the payload of a layer holds, of these values of the chunk.
+  // Copies from the values of the chunk those that the payload of a layer holds.
   View gathered(const Layer& layer, const std::byte* from) {
     if (layer.covers != Covers::list) return View(from, now_.dtype, shape_).part(layer.box);
     gathered_.clear();
@@ -167,7 +167,7 @@ class Rewriter {
     return View(gathered_.data(), now_.dtype, Shape{gathered_.size() / value_bytes_});
   }
 
-  // Leaves out layers of which nothing is seen; writes nothing if too many are left.
+  // Writes the layers that are not completely covered; writes nothing if these are too many.
   void write_visible(Layers layers) {
     std::vector<u8> owner(size());
     for (size_t k = 0; k < layers.over.size(); ++k)
@@ -207,7 +207,7 @@ class Rewriter {
   std::span<const u8> changed_;
   Shape shape_;
   size_t value_bytes_;
-  std::vector<std::byte> values_;  // as they will be decoded
+  std::vector<std::byte> values_;  // that a reader of the new frame decodes
   std::vector<std::byte> gathered_;
   Writer payload_;
   FrameHead head_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rewrite: a chunk that changed in part.
+// Rewrite: compresses a chunk of which only some values have changed.
 //
-// Where a recipe predicts before it quantizes, decoded values that are coded again beside new ones
-// move, and their errors add up. So the old payload stays as it is, and the new values are coded by
-// themselves and laid over it. Every value that was not rewritten keeps its bits.
+// If a recipe predicts before it quantizes, decoded values that are coded again beside new ones
+// change, and their errors add up. So the old payload stays as it is, and the new values are coded
+// separately and laid over it. Every value that was not rewritten keeps its bits.
 #pragma once
 
 #include <span>
@@ -25,12 +25,12 @@ struct OldChunk {
   Buffer<u64> values;
 };
 
-// Appends a frame in which changed values (those with a byte that is not 0) are within the bound of
-// the old chunk, and all others bit for bit as they were. `now` is contiguous.
+// Appends a frame with the values of `now`, which is contiguous. Values whose byte in `changed` is
+// not 0 are within the bound of the old chunk; all others keep the bits that they had.
 FrameHead rewrite_chunk(const ChunkCodec& codec, const Mask& mask, const OldChunk& before,
                         const View& now, std::span<const u8> changed, Writer& out);
 
-// Which values do not have the bits that a chunk decodes to.
+// Returns one byte for each value: not 0 if its bits are not those that the chunk decodes to.
 std::vector<u8> changed_values(const OldChunk& before, const View& now);
 
 }  // namespace leeway

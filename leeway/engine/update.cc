@@ -7,13 +7,15 @@
 #include "leeway/base/buffer.h"
 #include "leeway/base/environment.h"
 #include "leeway/engine/execution.h"
+#include "leeway/engine/frames.h"
 #include "leeway/engine/region.h"
+#include "leeway/engine/with_codec.h"
 #include "leeway/engine/rewrite.h"
 
 namespace leeway {
 namespace {
 
-// A chunk with the values of the region in their place, as a new frame.
+// Makes a new frame of a chunk with the values of the region put in.
 class Replacement {
  public:
   Replacement(const ChunkCodec& codec, const StreamReader& stream, const Index& first,
@@ -57,19 +59,19 @@ class Replacement {
   Mask mask_;
 };
 
-// Appends to a stream; until commit() it is as it was, and if that is not reached it stays so.
+// Appends to a stream. Readers see the old stream until commit(), and for ever if that never comes.
 class Appending {
  public:
   Appending(ByteStore& store, const StreamReader& stream)
       : store_(store), stream_(stream), tail_(stream.tail()), start_(stream.bytes()), end_(start_) {
     for (const Moved& moved : tail_.moved) moved_.emplace(moved.ordinal, moved.offset);
-    if (store_.size() > start_) store_.truncate(start_);  // what an interrupted update has left
+    if (store_.size() > start_) store_.truncate(start_);  // left by an interrupted update
   }
   ~Appending() {
     if (!is_committed_) try {
         store_.truncate(start_);
       } catch (...) {
-        // Readers do without what is left.
+        // Readers ignore what is left.
       }
   }
   Appending(const Appending&) = delete;
@@ -96,7 +98,7 @@ class Appending {
     tail_.statement = report.statement = statement.statement();
     Writer tail;
     write(tail_, tail);
-    // The end comes last: without it the stream ends where it did.
+    // The last bytes are written last: without them the stream ends where it did before.
     const ByteView bytes = tail.bytes(), last = bytes.last(kEndMagicBytes);
     store_.write(end_, bytes.first(bytes.size() - last.size()));
     store_.sync();
@@ -115,8 +117,8 @@ class Appending {
   const StreamReader& stream_;
   Tail tail_;
   u64 start_, end_;
-  std::map<u64, FrameHead> heads_;  // of the frames that were added
-  std::map<u64, u64> moved_;        // by ordinal, offsets of all frames that are not in their place
+  std::map<u64, FrameHead> heads_;  // of new frames, by ordinal
+  std::map<u64, u64> moved_;        // ordinal -> offset of every frame that is not in its place
   bool is_committed_ = false;
 };
 
@@ -152,7 +154,7 @@ UpdateReport update_with(const CodecMaker& maker, ByteStore& store, const Index&
   const Replacement replacement(*codec, stream, first, values);
   std::map<u64, std::pair<Writer, FrameHead>> ready;
   std::mutex mutex;
-  std::shared_mutex io;  // nobody reads while something is written
+  std::shared_mutex io;  // reads are shared, writes are exclusive
   Meter meter(execution.progress, double(ordinals.size()));
   for_each_in_order(
       ordinals.size(), threads, 2 * threads, execution.executor,

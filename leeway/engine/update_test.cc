@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include "leeway/stream/compact.h"
 #include "tests/support.h"
 

@@ -8,8 +8,8 @@
 // The sink gets codes in the order of the walk: whoever does not wait first flushes what waits.
 // done_ is the number of values visited, so it is the place of the next patch.
 //
-// Compilers inline virtual functions less than others, even where they know which one is called;
-// predictors that call point() for every value lose 7 % by that. Hence gnu::always_inline.
+// In a large file, compilers inline less, and virtual functions least, even where they know which
+// one is called. `ghost` is 6 % slower without gnu::always_inline here and in grids.h.
 #pragma once
 
 #include <memory>

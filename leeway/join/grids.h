@@ -70,7 +70,7 @@ class GridsInForce {
   }
 
   // What a value without flags would become; nothing if it has no code.
-  std::optional<T> rounded(T value, P predicted) const {
+  [[gnu::always_inline]] std::optional<T> rounded(T value, P predicted) const {
     Code<T> code = 0;
     if (!quantize(value, predicted, code, 0)) return std::nullopt;
     return value;

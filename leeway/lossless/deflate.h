@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deflate: the compression of gzip, as SZ-1.4, GhostSZ and waveSZ end with it.
+// Deflate: the compression of gzip, which is the last stage of SZ-1.4, GhostSZ and waveSZ.
 #pragma once
 
 #include "leeway/base/export.h"

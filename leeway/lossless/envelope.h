@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Envelope: what stands around the output of a general-purpose compressor: a byte that says whether
-// it was of use, and the size of the content.
+// Envelope: what is stored around the output of a general-purpose compressor: a byte that says
+// whether the content is packed, and the size of the content.
 //
 //   method u8: 0 the content as it is, 1 packed;  packed: size varint, then the packed bytes
 #pragma once
@@ -12,11 +12,11 @@
 
 namespace leeway {
 
-// pack(bytes, room) returns how many bytes of the room it used, or 0 if they are too few;
-// room_for(size) is enough for anything of that size.
+// pack(bytes, room) returns the number of bytes written to `room`, or 0 if the room is too small;
+// room_for(size) is large enough for any content of that size.
 template <class Pack, class RoomFor>
 void put_in_envelope(ByteView bytes, Writer& out, Pack&& pack, RoomFor&& room_for) {
-  // Entropy-coded bytes seldom shrink. A few samples tell, for a fraction of the time.
+  // Entropy-coded bytes seldom shrink. A few samples show it, in a fraction of the time.
   const auto seems_packable = [&] {
     constexpr size_t kSample = 4096;
     if (bytes.size() < 8 * kSample) return true;
@@ -39,7 +39,7 @@ void put_in_envelope(ByteView bytes, Writer& out, Pack&& pack, RoomFor&& room_fo
   }
 }
 
-// unpack(bytes, content) fills all of the content or says false.
+// unpack(bytes, content) fills all of `content`, or returns false.
 template <class Unpack>
 void take_from_envelope(ByteView bytes, size_t limit, Writer& out, Unpack&& unpack) {
   Reader in(bytes);

@@ -2,6 +2,8 @@
 // What every lossless stage must do.
 #pragma once
 
+#include <algorithm>
+
 #include "tests/support.h"
 
 namespace leeway::test {

@@ -18,7 +18,7 @@ auto* chars(auto* bytes) {
 }  // namespace
 
 void Lz4::compress(ByteView bytes, Writer& out) const {
-  // Memory of our own: a library that finds none would say that the bytes do not shrink.
+  // lz4 gets our memory: if it could not allocate its own, it would report that nothing shrinks.
   Buffer<u64> state((size_t(params.level < 3 ? LZ4_sizeofState() : LZ4_sizeofStateHC()) + 7) / 8);
   const auto pack = [&](ByteView from, std::span<u8> room) {
     if (from.empty() || from.size() > LZ4_MAX_INPUT_SIZE) return size_t(0);

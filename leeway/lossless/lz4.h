@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lz4: less than zstd, but faster back.
+// Lz4: compresses less than zstd, but decompresses faster.
 #pragma once
 
 #include "leeway/base/export.h"

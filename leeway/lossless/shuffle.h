@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shuffle: the first bytes of all numbers, then the second ones, ..., before a stage that packs
-// bytes, as Blosc and HDF5 have it.
+// Shuffle: puts the first bytes of all numbers first, then all second bytes, and so on, before a
+// stage that packs bytes; as Blosc and HDF5 do.
 #pragma once
+
+#include <algorithm>
 
 #include "leeway/stage/stage.h"
 
@@ -40,7 +42,7 @@ struct Shuffle {
   }
 
  private:
-  // Calls f(width), as a constant for the usual ones.
+  // Calls f(width); usual widths are passed as constants.
   template <class F>
   size_t with_width(F&& f) const {
     if (params.bytes == 4) return f(std::integral_constant<size_t, 4>());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/lossless/shuffle.h"
 
+#include <algorithm>
+
 #include "leeway/lossless/lossless_test.h"
 
 namespace leeway::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Store: bytes as they are. Stands where no lossless stage is named.
+// Store: keeps bytes as they are; the stage of recipes that name no lossless stage.
 #pragma once
 
 #include "leeway/stage/stage.h"

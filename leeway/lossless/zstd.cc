@@ -6,6 +6,7 @@
 
 #include <new>
 
+#include "leeway/base/kept.h"
 #include "leeway/lossless/envelope.h"
 
 namespace leeway {
@@ -30,7 +31,7 @@ struct Unpacker {
   size_t bytes() const { return ZSTD_sizeof_DCtx(context); }
 };
 
-// Throws if zstd was short of memory, which says nothing about the bytes.
+// Throws std::bad_alloc if zstd had too little memory; its other errors concern the bytes.
 size_t with_memory(size_t result) {
   if (ZSTD_isError(result) && ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
     throw std::bad_alloc();
@@ -38,9 +39,8 @@ size_t with_memory(size_t result) {
 }
 
 size_t pack(ByteView bytes, std::span<u8> room, int level) {
-  const size_t size =
-      with_memory(ZSTD_compressCCtx(BufferPool::keep<Packer>()->context, room.data(), room.size(),
-                                    bytes.data(), bytes.size(), level));
+  const size_t size = with_memory(ZSTD_compressCCtx(
+      keep<Packer>()->context, room.data(), room.size(), bytes.data(), bytes.size(), level));
   if (ZSTD_isError(size))
     throw Error(Errc::internal, std::string("zstd: ") + ZSTD_getErrorName(size));
   return size;
@@ -56,7 +56,7 @@ void Zstd::compress(ByteView bytes, Writer& out) const {
 
 void Zstd::decompress(ByteView bytes, size_t limit, Writer& out) const {
   take_from_envelope(bytes, limit, out, [](ByteView frame, std::span<u8> content) {
-    return with_memory(ZSTD_decompressDCtx(BufferPool::keep<Unpacker>()->context, content.data(),
+    return with_memory(ZSTD_decompressDCtx(keep<Unpacker>()->context, content.data(),
                                            content.size(), frame.data(), frame.size())) ==
            content.size();
   });

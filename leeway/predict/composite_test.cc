@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/predict/composite.h"
 
+#include <algorithm>
+
 #include "tests/support.h"
 
 namespace leeway::test {

@@ -2,6 +2,8 @@
 // Differences and prefix sums along every axis of an integer field, row by row, in place.
 #include "leeway/predict/lorenzo.h"
 
+#include <algorithm>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "leeway/predict/lorenzo.cc"
 #include "hwy/foreach_target.h"

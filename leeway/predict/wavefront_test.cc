@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include "leeway/predict/wavefront_test.h"
 
 #include "leeway/predict/lorenzo.h"

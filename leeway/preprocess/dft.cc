@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/preprocess/dft.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr double kScale = 3.5;
 
-// cos(pi x), x >= 0, as a sum of doubles that every host forms alike.
+// cos(pi x), x >= 0, as a sum of doubles that is the same on every host.
 double cosine(double x) {
   x -= 2 * std::floor(x / 2);
   if (x > 1) x = 2 - x;
@@ -22,7 +23,7 @@ double cosine(double x) {
   return sign * sum;
 }
 
-// What n numbers become: entry [from * n + to] is the weight of one number in another.
+// The matrix of a transform of n numbers: entry [from * n + to] is a weight.
 std::vector<double> weights(size_t n, bool forward) {
   std::vector<double> w(n * n);
   for (size_t k = 0; k < n; ++k)
@@ -32,9 +33,9 @@ std::vector<double> weights(size_t n, bool forward) {
   return w;
 }
 
-// All lines along one axis, `step` of them side by side. Coefficients of equal frequency stand
-// together: coefficient k of block b at k * blocks + b; those of a shorter block at the end stand
-// behind.
+// Transforms all lines along one axis, `step` lines side by side. Coefficients of equal frequency
+// are stored together: coefficient k of block b at k * blocks + b; a shorter block at the end comes
+// last.
 class AxisTransform {
  public:
   AxisTransform(size_t extent, size_t step, size_t block, bool forward)
@@ -53,7 +54,7 @@ class AxisTransform {
   }
 
  private:
-  // Values stand at first_value, ..., coefficients at first_coefficient, ..., `apart` from another.
+  // Values start at first_value, coefficients at first_coefficient; both are `apart` from the next.
   void product(const double* from, double* to, const std::vector<double>& w, size_t n,
                size_t first_value, size_t first_coefficient, size_t apart) const {
     const auto value = [&](size_t i) { return (first_value + i) * step_; };
@@ -91,7 +92,7 @@ class AxisTransform {
   std::vector<double> whole_, rest_;
 };
 
-// Along the first axis, then the next; back in the other order.
+// Forward: along the first axis, then the next. Backward: in the opposite order.
 template <class T>
 void transform(Field<T> field, size_t block, bool forward) {
   const size_t rank = field.shape.rank();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Dft: the cosine form of the discrete Fourier transform, block by block along every axis (dft.md).
 //
-// Errors of coefficients spread over the values of a block and seldom add up: coefficients are made
-// 3.5 times as large, so that an error beyond the bound is six standard deviations away where they
-// are independent. They are not where many coefficients vanish: the engine looks at every value,
-// and takes a smaller bound for a chunk that needs it.
+// Errors of coefficients spread over the values of a block and seldom add up. Coefficients are made
+// 3.5 times as large, so that errors of values would exceed the bound only at six standard
+// deviations if those of coefficients were independent. They are not if many coefficients vanish:
+// so the engine checks every value, and takes a smaller bound for a chunk that needs it.
 #pragma once
 
 #include "leeway/base/export.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/preprocess/log.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -16,13 +17,13 @@ constexpr double kLeastNormal = std::is_same_v<T, f16> ? 0x1p-14
                                 : sizeof(T) == 8       ? 0x1p-1022
                                                        : 0x1p-126;
 
-// Zeros, and numbers so small that they or what they become might not be normal.
+// Whether a value is 0, or so small that it, or what it decodes to, might not be normal.
 template <class T>
 bool is_apart(T value) {
   return !(std::abs(double(value)) >= 4 * kLeastNormal<T>);
 }
 
-// Bits, one a value, as runs or as they are, whichever is shorter.
+// Writes one bit for each value, as runs or as plain bits, whichever is shorter.
 enum class Plane : u8 { zeros = 0, runs = 1, bits = 2 };
 
 void write_plane(const std::vector<u8>& plane, Writer& out) {
@@ -142,7 +143,7 @@ void Log::backward(Field<T> field, Reader& side) const {
   const std::vector<u8> negative = read_plane(side, field.size()),
                         apart = read_plane(side, field.size());
   for (size_t i = 0; i < field.size(); ++i) {
-    // A damaged stream may have any number here.
+    // In a damaged stream this may be any number.
     const double y = double(field.data[i]);
     const bool is_power = std::abs(y) < 1100;
     const double power = is_power ? power_of_two(is_power ? y : 0.0) : 0.0;
@@ -156,7 +157,7 @@ void Log::backward(Field<T> field, Reader& side) const {
 
 template <class T>
 double Log::inner_bound(double bound) const {
-  // The logarithm itself is rounded to T; up to |y| = 64 that is this much.
+  // The logarithm is rounded to T; for |y| up to 64, this is the largest rounding error.
   const double rounding = std::ldexp(1.0, 6 - mantissa_bits<T>);
   const double inner = log2_of_number(1 + std::min(bound, 1e6)) * (1 - 0x1p-20) - rounding;
   return inner > rounding ? inner : 0;

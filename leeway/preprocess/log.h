@@ -3,7 +3,7 @@
 // value: the bound `pointwise` [Liang et al., CLUSTER 2018].
 //
 // Zeros and values too small to have a full mantissa are kept apart and are special to the stages
-// behind; their place takes the logarithm before it, so that prediction does not see a step.
+// after it; they are replaced by the logarithm before them, so that prediction sees no step.
 // Logarithms and powers are our own, so that every host has the same bits.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace leeway {
 
-// log2(x) of a positive normal number, and 2^y for |y| < 1100: sums, products and one quotient of
-// doubles, in a fixed order; off by a few units of the last place.
+// log2(x) of a positive normal number, and 2^y for |y| < 1100, by sums, products and one quotient
+// of doubles in a fixed order; off by a few units in the last place.
 LEEWAY_EXPORT double log2_of_number(double x);
 LEEWAY_EXPORT double power_of_two(double y);
 
@@ -31,10 +31,10 @@ struct Log {
   template <class T>
   requires is_floating<T> LEEWAY_EXPORT void backward(Field<T> field, Reader& side) const;
 
-  // The bound of logarithms that keeps this bound of values; 0: only without loss.
+  // The bound for logarithms with which values keep theirs; 0: logarithms must be exact.
   template <class T>
   LEEWAY_EXPORT double inner_bound(double bound) const;
-  // |original - decoded| <= bound * |original|, and what was apart stays apart.
+  // |original - decoded| <= bound * |original|, and zeros and tiny values stay what they are.
   template <class T>
   LEEWAY_EXPORT bool holds(T original, T decoded, double bound) const;
 };

@@ -74,7 +74,7 @@ struct Transpose {
       if (sums[axis] < kGain * sums[best]) best = axis;
     return last(rank, best);
   }
-  static constexpr double kGain = 0.95;  // less is not worth moving values
+  static constexpr double kGain = 0.95;  // differences must shrink to this part to move values
 };
 
 }  // namespace leeway

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/preprocess/transpose.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "tests/support.h"

@@ -33,13 +33,13 @@ void box_sums(std::span<double> values, size_t n, size_t stride, size_t width) {
   }
 }
 
-// A power of two that brings numbers of this size near 1, so that their squares neither overflow
-// nor vanish.
+// A power of two that scales numbers of this magnitude to about 1, so that their squares neither
+// overflow nor become 0.
 double scale_for(double size) {
   return size > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(size), -1000, 1000)) : 1;
 }
 
-// Mean SSIM of a slice of ny x nx values; values where either is special count as equal.
+// Mean SSIM of a slice of ny x nx values. Where one of two values is special, they count as equal.
 struct SliceSum {
   double sum = 0;
   u64 windows = 0;
@@ -132,7 +132,7 @@ class Comparer {
   }
 
   void sum_errors() {
-    // Means first: the sums of the correlation are then taken around them.
+    // The means come first, because the correlation is computed from distances to them.
     double sum_x = 0, sum_y = 0, sum_error = 0;
     for (size_t i = 0; i < x_.size(); ++i) {
       if (!is_valid(i)) {

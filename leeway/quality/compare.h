@@ -13,7 +13,7 @@ namespace leeway {
 // exact, and the largest error is rounded up: it exceeds a bound exactly if an error does.
 struct Comparison {
   u64 values = 0, compared = 0;
-  // NaN, infinities and fill values that did not come back bit for bit, and others that became one.
+  // Special values that did not come back bit for bit, and other values that became special.
   u64 special_mismatches = 0;
   double min = 0, max = 0;   // of the original
   double max_abs = 0;        // max |x - y|
@@ -33,7 +33,7 @@ struct Comparison {
 Comparison compare(const View& original, const View& other, const std::vector<u64>& fills = {},
                    bool with_ssim = true);
 
-// How many values are farther from the original than `bounds` (f32 or f64) allows for each.
+// The number of values whose error is larger than their bound in `bounds` (f32 or f64).
 u64 count_beyond(const View& original, const View& other, const View& bounds,
                  const std::vector<u64>& fills = {});
 

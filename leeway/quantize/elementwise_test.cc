@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/quantize/elementwise.h"
 
+#include <algorithm>
+
 #include "leeway/base/distance.h"
 #include "leeway/quality/compare.h"
 #include "tests/support.h"

@@ -2,6 +2,8 @@
 // The loop of prediction, quantization and reconstruction on a small block of three axes. All
 // values with the same plane + row + column are independent of each other: rows of a plane are
 // skewed, so that their columns are vectors, and a plane is one step behind the plane before it.
+#include <algorithm>
+
 #include "leeway/quantize/linear.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -2,6 +2,7 @@
 #include "leeway/recipe/recipe.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "leeway/base/environment.h"
 #include "leeway/recipe/stage_call.h"

@@ -42,7 +42,7 @@ double Range::size() const {
 
 double relative_bound(double rel, const Range& range) {
   const DefaultFloatingPoint environment;
-  const bool is_beyond = !std::isfinite(range.max - range.min);  // of what a double can be
+  const bool is_beyond = !std::isfinite(range.max - range.min);  // larger than any double
   double e = is_beyond ? 2 * rel * (range.max / 2 - range.min / 2) : rel * range.size();
   for (int i = 0; i < 3; ++i) e = std::nextafter(e, 0.0);
   return std::isfinite(e) ? e : std::numeric_limits<double>::max();

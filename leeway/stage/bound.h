@@ -23,7 +23,7 @@ enum class BoundKind : u8 {
   lossless = 5,
   ratio = 6,      // the stream shall have 1/value of the array's bytes
   rate = 7,       // the stream shall have `value` bits for each of the array's values
-  pointwise = 8,  // |x - x'| <= value * |x|; stands alone
+  pointwise = 8,  // |x - x'| <= value * |x|; not with other kinds
 };
 
 struct Limit {
@@ -53,13 +53,13 @@ class LEEWAY_EXPORT Bound {
 
   const std::vector<Limit>& limits() const { return limits_; }
   bool has(BoundKind kind) const;
-  // Whether a size is asked for.
+  // Whether a size of the stream is asked for.
   bool wants_size() const { return has(BoundKind::ratio) || has(BoundKind::rate); }
   // Whether chunks have bounds of their own, instead of the absolute one of the stream.
   bool is_by_chunk() const { return wants_size() || has(BoundKind::pointwise); }
   // Whether the range of the values must be known to resolve it.
   bool needs_range() const { return has(BoundKind::rel) || has(BoundKind::psnr) || is_by_chunk(); }
-  // Whether it means the same for a value whatever the others are.
+  // Whether the error allowed for a value does not depend on other values.
   bool is_lasting() const {
     return !needs_measurement() && !wants_size() && !has(BoundKind::rel);
   }
@@ -72,11 +72,11 @@ class LEEWAY_EXPORT Bound {
 
 LEEWAY_EXPORT std::string_view name_of(BoundKind kind);
 LEEWAY_EXPORT bool is_bound_kind(u8 id);
-// By name; throws with the names there are.
+// Finds a kind by its name; the message of the exception lists the names.
 LEEWAY_EXPORT BoundKind parse_bound_kind(std::string_view name);
 
-// Where values lie. Integers of 64 bits may be no doubles: of them the ends are known exactly, too,
-// counted from the lowest number of the type.
+// The lowest and the highest value. A double cannot hold every integer of 64 bits, so `low` and
+// `high` give the ends of integers exactly, counted from the lowest number of the type.
 struct LEEWAY_EXPORT Range {
   double min = 0, max = 0;
   u64 low = 0, high = 0;  // both 0 for floating types
@@ -90,16 +90,16 @@ struct LEEWAY_EXPORT Range {
     }
     return range;
   }
-  // Together with another of the same type.
+  // Extends this range so that it contains another one of the same type.
   void join(const Range& other);
-  // max - min: of integers never rounded up, of floating-point numbers to the nearest; the largest
-  // double if it is beyond.
+  // max - min. For integers it is never rounded up, for floating-point numbers it is rounded to
+  // nearest; the largest double if it would be larger.
   double size() const;
 };
 
 // rel * (max - min), never rounded up.
 LEEWAY_EXPORT double relative_bound(double rel, const Range& range);
-// Below some point steps would not be normal numbers: keep everything exactly.
+// With smaller bounds, quantization steps would not be normal numbers: values are kept exactly.
 inline bool is_usable_bound(double e) { return e >= 1e-290; }
 inline double usable_bound(double e) { return is_usable_bound(e) ? (e < 1e300 ? e : 1e300) : 0; }
 // Cut to 20 significant bits, so that the last bits of a host's pow() or sqrt() do not matter.

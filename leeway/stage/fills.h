@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fills: bit patterns that mean "nothing here". No ordinary value may become one on its way through
-// the stages.
+// Fills: bit patterns that mean "no value here". No ordinary value may turn into a fill value on
+// its way through the stages.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class Fills {
   explicit Fills(std::span<const u64> bits) : bits_(bits) {}  // zero-extended; kept by the caller
   bool empty() const { return bits_.empty(); }
   bool has(T value) const { return std::ranges::find(bits_, u64(bits_of(value))) != bits_.end(); }
-  // Whether one of these is among them; branch-free, so that it runs at the speed of the cache.
+  // Whether one of these values is a fill value; branch-free, so that it runs at cache speed.
   bool any_in(std::span<const T> values) const {
     bool any = false;
     for (const u64 fill : bits_)

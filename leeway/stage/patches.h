@@ -18,7 +18,7 @@ class Patches {
  public:
   static constexpr size_t kMaxPalette = 16;
 
-  // Positions must be added in ascending order.
+  // Adds a value; positions must be added in ascending order.
   void add(size_t position, T value) {
     if (!runs_.empty() && runs_.back().end() == position && runs_.back().bits == bits_of(value)) {
       ++runs_.back().count;
@@ -28,7 +28,7 @@ class Patches {
     ++count_;
   }
   size_t count() const { return count_; }
-  // Those behind all of these.
+  // Adds patches whose positions are all higher than those already here.
   void append(const Patches& later) {
     for (const Run& run : later.runs_)
       for (size_t i = 0; i < run.count; ++i) add(run.first + i, std::bit_cast<T>(run.bits));
@@ -62,9 +62,9 @@ class Patches {
     }
   }
 
-  // What write() makes of the patches of `size` values takes no more: most if every value has a run
-  // of its own and none is in the palette. A longer gap or run has a longer number, but a byte more
-  // for 128 values at least.
+  // write() makes at most this many bytes of the patches of `size` values. The worst case is a run
+  // for every value, none of them in the palette. A longer gap or run has a longer number, but only
+  // one byte more for at least 128 values.
   static constexpr size_t most_bytes(size_t size) {
     constexpr size_t kNumber = 10;  // the longest varint
     return kNumber + 1 + kMaxPalette * sizeof(T) + size * (3 + sizeof(T));

@@ -26,7 +26,7 @@ struct Traits {
   bool by_value = false;            // quantizers
   bool narrow_codes = false;        // encoders
 
-  // Calls field(name, value, meaning) for each of them.
+  // Calls field(name, value, meaning) for every trait.
   constexpr void fields(auto&& field) const {
     field("chunk_values", chunk_values, "how many values a chunk should have for this stage");
     field("floating_only", floating_only, "the stage takes floating-point numbers only");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ValueSink: takes the decoded values of a chunk, piece by piece, in order. Whoever wants them says
-// where they go; most only pass by, while they are in the first cache.
+// ValueSink: takes the decoded values of a chunk, piece by piece, in order. Most sinks only look at
+// a piece while it is in the first cache, for a checksum; some keep the values.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,15 @@ namespace leeway {
 
 class ValueSink {
  public:
-  // The most that passes at once, in bytes.
+  // The largest piece, in bytes.
   static constexpr size_t kMost = size_t(1) << 14;
 
   virtual ~ValueSink() = default;
-  // Room for the next so many bytes, at most kMost; valid until put().
+  // Room for the next `bytes` bytes, at most kMost; valid until put().
   virtual void* room(size_t bytes) = 0;
-  // Takes what was written there.
+  // Takes the bytes that the caller has written to room().
   virtual void put(size_t bytes) = 0;
-  // Any number of bytes.
+  // Takes any number of bytes from the memory of the caller.
   virtual void take(ByteView bytes) {
     for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kMost))) {
       const size_t n = std::min(bytes.size(), kMost);
@@ -30,11 +30,11 @@ class ValueSink {
       put(n);
     }
   }
-  // Memory for all values, if that is where they shall be; who writes them there puts nothing.
+  // Memory for the whole chunk, or null. A caller that writes there does not call put().
   virtual void* all() { return nullptr; }
 };
 
-// Keeps all values.
+// Keeps all values in memory of the caller.
 class KeptValues final : public ValueSink {
  public:
   explicit KeptValues(void* memory) : memory_(static_cast<u8*>(memory)) {}
@@ -47,7 +47,7 @@ class KeptValues final : public ValueSink {
   size_t done_ = 0;
 };
 
-// Keeps their checksum.
+// Keeps only the checksum of the values.
 class HashedValues final : public ValueSink {
  public:
   void* room(size_t) override { return piece_.data(); }
@@ -60,7 +60,7 @@ class HashedValues final : public ValueSink {
   alignas(64) std::array<u8, kMost> piece_;
 };
 
-// All values of a chunk in memory, for stages that need them so.
+// All values of a chunk in one piece of memory, for stages that need them like this.
 template <class T>
 class WholeField {
  public:
@@ -70,7 +70,7 @@ class WholeField {
     own_ = Buffer<T>(field.size());
     field.data = own_.data();
   }
-  // To be called when they are there.
+  // To be called when all values have been written.
   void finish() {
     if (!own_.empty()) sink_.take(bytes_of(field.values()));
   }

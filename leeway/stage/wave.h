@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wave: rows of a table whose values wait for each other, to be done at once.
+// Wave: rows of a table whose predictions depend on each other, computed at the same time.
 //
 // A value predicted from those to the left, above, and above to the left waits for all three. But
 // all values with the same row + column are independent of each other: a column of the wavefront
@@ -60,14 +60,14 @@ void for_each_row(const BlockWave<T>& block, F&& f) {
 
 inline constexpr size_t kMostBlockPlanes = 12, kMostBlockRows = 7, kMostBlockLength = 16;
 
-// Vectors of rows that are done in turn.
+// The number of vectors that a wave computes in turn.
 inline constexpr size_t kWaveVectors = 2;
 
 // How many rows a wave has at most; 0: no waves on this machine.
 LEEWAY_EXPORT size_t wave_rows_f32();
 LEEWAY_EXPORT size_t wave_rows_f64();
 
-// Makes waves of rows of one length, and has the memory for them.
+// Makes waves from rows of one length, and owns the memory for them.
 template <class T>
 class WaveMaker {
  public:
@@ -77,7 +77,7 @@ class WaveMaker {
     if constexpr (std::is_same_v<T, double>) most_ = wave_rows_f64();
     if (length < 2 * most_) most_ = 0;
   }
-  // Of so many rows that are left, how many to try at once; 0: go value by value.
+  // How many of the rows that are left to compute as one wave; 0: go value by value.
   size_t rows(size_t left) const { return left >= 3 ? std::min(most_, left) : 0; }
   T* other(size_t row) {
     if (other_.empty()) other_.resize(most_ * length_);

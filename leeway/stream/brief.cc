@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<u8, 4> kMagic = {0x89, 'L', 'W', 'b'};
 
 enum Flags : u8 {
-  kAsked = 1,   // the bound as asked is not the one in force
+  kAsked = 1,   // the bound as asked for is stated, too
   kFills = 2,   // there are fill values
   kRange = 4,   // the range of the values is stated
   kCounts = 8,  // there are special or exact values
@@ -55,12 +55,12 @@ constexpr std::string_view kRecipes[] = {
     "transpose+linear:step=pow2+arithmetic",
 };
 
-// The recipe's number, or how many there are.
+// Returns the recipe's number, or the number of recipes in the list if it has none.
 size_t number_of(std::string_view recipe) {
   return size_t(std::ranges::find(kRecipes, recipe) - std::begin(kRecipes));
 }
 
-// What is meant where nothing else is said: the bound in force was asked for.
+// The bound as asked for, if the stream does not state it: the absolute one.
 Bound default_bound(double in_force) {
   return in_force > 0 ? Bound::abs(in_force) : Bound::lossless();
 }
@@ -71,7 +71,7 @@ bool states_range(const Header& header) {
   return header.bound.needs_range() && (header.min != 0 || header.max != 0);
 }
 
-// Errors are absolute ones, also under a pointwise bound.
+// Errors are stated as absolute ones, even if the bound is pointwise.
 double most_error(const Header& header, double in_force) {
   return header.bound.has(BoundKind::pointwise) ? header.abs_bound : in_force;
 }

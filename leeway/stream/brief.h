@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Brief: the short form of a stream of one chunk, for containers and messages (docs/FORMAT.md,
-// "Brief streams"). It says what a standard stream says, in about 40 bytes beside the payload.
+// "Brief streams"). It states all that a standard stream states, in about 40 bytes and the payload.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 namespace leeway {
 
 inline constexpr u8 kBriefVersion = 1;
-// No brief stream is longer: it is read as a whole.
+// The most bytes that a brief stream may have, because it is read as a whole.
 inline constexpr u64 kMostBriefBytes = u64(1) << 30;
 
 // A brief stream, read and checked.
@@ -23,15 +23,15 @@ struct Brief {
 
 // Whether a stream that begins with these bytes is a brief one.
 LEEWAY_EXPORT bool is_brief(ByteView first);
-// Whether the brief form can say all of this: one chunk, and no regions with bounds of their own.
+// Whether the brief form can hold this header: one chunk, and no regions with their own bounds.
 LEEWAY_EXPORT bool can_be_brief(const Header& header);
-// Appends the whole stream. The largest error is rounded up: the head becomes what a reader finds.
+// Appends the whole stream. The largest error is rounded up, in `head` as well.
 LEEWAY_EXPORT void write_brief(const Header& header, FrameHead& head, ByteView payload,
                                Writer& out);
 LEEWAY_EXPORT Brief read_brief(ByteView stream);
 
-// Recipes that a brief stream states by a number: their places in this list, from 0 on. It only
-// grows.
+// The recipes that a brief stream states by a number, which is their place in this list, from 0 on.
+// Recipes are only ever added at its end.
 LEEWAY_EXPORT std::span<const std::string_view> numbered_recipes();
 
 }  // namespace leeway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compact: a stream without the frames and tails that updates have replaced, in the standard form.
+// Compact: copies a stream without the frames and tails that updates have replaced.
 #pragma once
 
 #include <functional>
@@ -8,9 +8,9 @@
 
 namespace leeway {
 
-// Gives the same stream, as if it had just been written in the standard form, piece by piece to
-// `sink`: every frame in its place and one tail. Frames are copied and not decoded; their checksums
-// are compared.
+// Writes the stream to `sink`, piece by piece, as if it had never been updated: in the standard
+// form, every frame in its place, and one tail. Frames are copied, not decoded; their checksums are
+// checked.
 LEEWAY_EXPORT void compact(const StreamReader& stream, const std::function<void(ByteView)>& sink);
 
 }  // namespace leeway

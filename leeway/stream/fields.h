@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields: numbers and bounds as both forms of a stream hold them, checked as they are read.
+// Fields: how both forms of a stream store numbers and bounds, which are checked when read.
 #pragma once
 
 #include <cmath>

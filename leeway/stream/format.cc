@@ -10,7 +10,7 @@
 namespace leeway {
 namespace {
 
-// As in PNG: not text, and any change of line ends or a cleared high bit shows.
+// As in PNG: not mistaken for text, and damaged visibly by converted line ends or a lost high bit.
 constexpr std::array<u8, 8> kMagic = {0x89, 'L', 'W', 'Y', '\r', '\n', 0x1a, '\n'};
 constexpr std::array<u8, 4> kFrameMagic = {'L', 'W', 'Y', 'c'};
 constexpr std::array<u8, 4> kTailMagic = {'L', 'W', 'Y', 't'};

@@ -4,7 +4,6 @@
 //   stream = header, frame ..., tail
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +19,8 @@ inline constexpr u16 kFormatVersion = 1;
 inline constexpr u64 kMaxChunkValues = u64(1) << 24;
 inline constexpr size_t kMostFills = 256;  // every value is compared with them
 
-// A part of the array where errors must be smaller. All of a chunk that it touches has its bound,
-// unless the recipe knows bounds value by value.
+// A part of the array where errors must be smaller. Every chunk that it touches has this bound for
+// all of its values, unless the recipe can give each value a bound of its own.
 struct RegionBound {
   Box box;
   double bound = 0;  // absolute; 0: no loss
@@ -30,9 +29,9 @@ struct RegionBound {
 struct Header {
   DType dtype = DType::f32;
   Shape shape, chunk;
-  Bound bound;              // as asked
-  double abs_bound = 0;     // as resolved; 0: no loss
-  double min = 0, max = 0;  // of the finite values that are no fill values; 0 if not looked for
+  Bound bound;              // as asked for
+  double abs_bound = 0;     // what that comes to for this array; 0: no loss
+  double min = 0, max = 0;  // of the finite values that are no fill values; 0 if not needed
   std::string recipe;
   std::vector<u64> fills;  // bit patterns, zero-extended
   std::vector<RegionBound> regions;
@@ -44,9 +43,9 @@ struct Header {
   bool is_bound_by_chunk() const { return bound.is_by_chunk() || !regions.empty(); }
 };
 
-// The chunks that a box of the array touches, as a box of the grid; none if the box is empty.
+// Returns the chunks that a box of the array touches, as a box of the grid; empty for an empty box.
 LEEWAY_EXPORT Box touched_chunks(const Header& header, const Box& box);
-// Calls f(ordinal) for them, in ascending order.
+// Calls f(ordinal) for every chunk that a box touches, in ascending order.
 template <class F>
 void for_each_chunk_of(const Header& header, const Box& box, F&& f) {
   const Box touched = touched_chunks(header, box);
@@ -62,23 +61,23 @@ void for_each_chunk_of(const Header& header, const Box& box, F&& f) {
 // Regions may overlap, but not so much that it takes long to look at all of them: together they
 // have at most 2^24 values and 64 times those of the array.
 LEEWAY_EXPORT bool regions_overlap_too_much(const Header& header);
-// By chunk, the smallest bound of the regions that touch it; infinity if there is none.
+// Returns, for every chunk, the smallest bound of the regions that touch it, or infinity.
 LEEWAY_EXPORT std::vector<double> smallest_bounds(const Header& header);
 
-// Stands before the payload of a chunk.
+// What a frame states before the payload of its chunk.
 struct FrameHead {
   u64 ordinal = 0;
   u32 payload_bytes = 0;
   u32 special = 0;       // NaN, infinities and fill values
   u32 exact = 0;         // other values kept bit for bit because no code reached them
-  double bound = 0;      // in force in this chunk
+  double bound = 0;      // valid for this chunk
   double max_error = 0;  // reached in this chunk
   u64 decoded_hash = 0;  // of the decoded values
   u64 payload_hash = 0;
 };
 inline constexpr size_t kFrameHeadBytes = 64;
 
-// What the writer swears.
+// What the writer guarantees about the whole stream; readers check it.
 struct Statement {
   double max_error = 0;
   u64 special = 0;       // NaN, infinities and fill values
@@ -86,7 +85,7 @@ struct Statement {
   u64 decoded_hash = 0;  // of the chunks' decoded hashes, in order
 };
 
-// Made of the heads of all chunks, in order.
+// Makes a statement from the heads of all frames, which are added in order.
 class StatementMaker {
  public:
   void add(const FrameHead& head) {
@@ -102,13 +101,13 @@ class StatementMaker {
   std::vector<u64> hashes_;
 };
 
-// A frame that is not in its place, because its chunk was written again.
+// Where a frame is that an update has written after the end of the stream.
 struct Moved {
   u64 ordinal, offset;
 };
 
 struct Tail {
-  std::vector<u64> rooms;    // bytes that the payload of every chunk may have in its place
+  std::vector<u64> rooms;    // for each chunk, the bytes reserved for its payload in its place
   std::vector<Moved> moved;  // by ordinal
   Statement statement;
 };
@@ -119,18 +118,18 @@ LEEWAY_EXPORT void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> o
 LEEWAY_EXPORT void write(const Tail& tail, Writer& out);
 
 inline constexpr size_t kPreambleBytes = 16;
-// From the first kPreambleBytes bytes: the size of the whole header.
+// Reads the size of the whole header from the first kPreambleBytes bytes.
 LEEWAY_EXPORT u64 header_bytes(ByteView preamble);
 LEEWAY_EXPORT Header read_header(ByteView bytes);
 LEEWAY_EXPORT FrameHead read_frame_head(ByteView bytes);
-// From the last kTailEndBytes bytes: the size of the whole tail.
+// Reads the size of the whole tail from the last kTailEndBytes bytes.
 LEEWAY_EXPORT u64 tail_bytes(ByteView end);
 LEEWAY_EXPORT Tail read_tail(ByteView bytes, u64 chunks);
 
 inline constexpr size_t kFrameMagicBytes = 4, kEndMagicBytes = 8;
-// Where the next frame may begin at or after `from`, or bytes.size().
+// Returns where the next frame may begin, at or after `from`; bytes.size() if nowhere.
 LEEWAY_EXPORT size_t find_frame(ByteView bytes, size_t from);
-// A frame's head, if these bytes are one.
+// Reads the head of a frame, if these bytes are one.
 LEEWAY_EXPORT std::optional<FrameHead> find_frame_head(ByteView bytes);
 // Whether these bytes are the first of a frame, or the zeros of a frame that never arrived.
 LEEWAY_EXPORT bool may_begin_frame(ByteView bytes);
@@ -138,10 +137,10 @@ LEEWAY_EXPORT bool may_begin_frame(ByteView bytes);
 LEEWAY_EXPORT bool may_begin_tail(ByteView bytes);
 // Whether these bytes are the last of a stream.
 LEEWAY_EXPORT bool is_end(ByteView bytes);
-// How long the tail is that begins with these bytes, even if they stop short of its end; nothing if
-// they are no tail.
+// Returns the length of the tail that begins with these bytes, even if they end before it does;
+// nothing if they are no tail.
 LEEWAY_EXPORT std::optional<size_t> find_tail(ByteView bytes, u64 chunks);
-// No tail is longer.
+// The most bytes that a tail may have.
 constexpr u64 most_tail_bytes(u64 chunks) { return 128 + 30 * chunks; }
 
 }  // namespace leeway

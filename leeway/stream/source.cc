@@ -17,7 +17,7 @@ namespace {
   throw Error(Errc::io, what + ": " + std::strerror(errno));
 }
 
-// Opens a regular file and says how long it is.
+// Opens a regular file and sets `size` to its length.
 int open_regular(const std::string& path, int mode, u64& size) {
   const int file = ::open(path.c_str(), mode | O_CLOEXEC);
   if (file < 0) fail_io("cannot open '" + path + "'");
@@ -45,6 +45,14 @@ ByteView read_file(int file, u64 offset, u64 count, Bytes& storage) {
 
 }  // namespace
 
+// std::atomic would do the same, but its header is as long as all that leeway.hpp needs of strings.
+ByteView ByteSource::read(u64 offset, u64 count, Bytes& storage) const {
+  if (offset > size() || count > size() - offset) fail_corrupt("ends too early");
+  __atomic_fetch_add(&touched_, count, __ATOMIC_RELAXED);
+  return get(offset, count, storage);
+}
+u64 ByteSource::touched() const { return __atomic_load_n(&touched_, __ATOMIC_RELAXED); }
+
 FileSource::FileSource(const std::string& path) : file_(open_regular(path, O_RDONLY, size_)) {}
 FileSource::~FileSource() { ::close(file_); }
 ByteView FileSource::get(u64 offset, u64 count, Bytes& storage) const {
@@ -52,7 +60,7 @@ ByteView FileSource::get(u64 offset, u64 count, Bytes& storage) const {
 }
 
 FileStore::FileStore(const std::string& path) : file_(open_regular(path, O_RDWR, size_)) {
-  // Some file systems have no locks; there the caller must see to it.
+  // Some file systems have no locks; there the caller must prevent two writers.
   const bool is_locked = ::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   // Before the lock was ours, somebody may have written more, or given the name to another file.
   struct stat status {

@@ -2,7 +2,6 @@
 // ByteSource: where a stream is read from, at any offset: memory or a file.
 #pragma once
 
-#include <atomic>
 #include <string>
 
 #include "leeway/base/bytes.h"
@@ -14,25 +13,21 @@ class LEEWAY_EXPORT ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual u64 size() const = 0;
-  // The bytes [offset, offset + count); `storage` keeps them alive if they had to be read. May be
-  // called from several threads at once. Throws if they lie outside.
-  ByteView read(u64 offset, u64 count, Bytes& storage) const {
-    if (offset > size() || count > size() - offset) fail_corrupt("ends too early");
-    touched_ += count;
-    return get(offset, count, storage);
-  }
-  // How many bytes were read.
-  u64 touched() const { return touched_; }
+  // Returns the bytes [offset, offset + count). They are in `storage` if they had to be read.
+  // Throws if the source is too short. Several threads may call this at once.
+  ByteView read(u64 offset, u64 count, Bytes& storage) const;
+  // Returns how many bytes have been read so far.
+  u64 touched() const;
 
  private:
   virtual ByteView get(u64 offset, u64 count, Bytes& storage) const = 0;
-  mutable std::atomic<u64> touched_ = 0;
+  mutable u64 touched_ = 0;  // changed by several threads
 };
 
 // A source that can also be written, at any offset.
 class LEEWAY_EXPORT ByteStore : public ByteSource {
  public:
-  // Makes the stream longer if need be.
+  // Writes the bytes; makes the stream longer if necessary.
   virtual void write(u64 offset, ByteView bytes) = 0;
   // Returns when all that was written will survive a power cut.
   virtual void sync() = 0;
@@ -46,7 +41,7 @@ class LEEWAY_EXPORT MemoryStore final : public ByteStore {
   u64 size() const override { return bytes_.size(); }
   void write(u64 offset, ByteView bytes) override {
     bytes_.resize(std::max(bytes_.size(), size_t(offset) + bytes.size()));
-    std::ranges::copy(bytes, bytes_.begin() + std::ptrdiff_t(offset));
+    if (!bytes.empty()) std::memcpy(bytes_.data() + offset, bytes.data(), bytes.size());
   }
   void sync() override {}
   void truncate(u64 size) override { bytes_.resize(size_t(size)); }
@@ -61,7 +56,7 @@ class LEEWAY_EXPORT MemoryStore final : public ByteStore {
   Bytes& bytes_;
 };
 
-// A file. Only one process may have it open for writing: another is refused.
+// A file, opened for writing. Opening it throws while another process has it open for writing.
 class LEEWAY_EXPORT FileStore final : public ByteStore {
  public:
   explicit FileStore(const std::string& path);

@@ -8,10 +8,11 @@
 namespace leeway {
 namespace {
 
-// At least one chunk in this many must be left: a few bytes must not ask for terabytes of gaps.
+// At least one chunk in this many must have survived: a few bytes of a hostile stream must not ask
+// for terabytes of gaps.
 constexpr u64 kSalvageable = 64;
 
-// Searches look at this many bytes at a time.
+// A search for frames reads this many bytes at a time.
 constexpr u64 kWindow = u64(1) << 22;
 
 }  // namespace
@@ -108,9 +109,10 @@ bool StreamReader::is_whole_at(u64 end) {
   }
 }
 
-// An update appends frames and a tail, and the last bytes of the tail when all others have been
-// written. One that was interrupted leaves an earlier tail with something unfinished after it. The
-// way there leads over whole frames and tails: what payloads hold is never looked at.
+// An update appends frames and a tail; it writes the last bytes of the tail when all others have
+// been written. An interrupted update leaves an earlier tail with something unfinished after it. To
+// find that tail, the reader goes from frame to frame and tail to tail; it never searches payloads,
+// whose bytes could look like a tail.
 bool StreamReader::find_earlier_end() {
   u64 at = first_frame_, end = 0;
   for (;;) {
@@ -124,7 +126,7 @@ bool StreamReader::find_earlier_end() {
   return end > 0 && may_be_unfinished(at, at > end) && is_whole_at(end);
 }
 
-// Of the whole frame that begins here; 0 if none does.
+// Returns the size of the whole frame that begins at `at`; 0 if there is none.
 u64 StreamReader::frame_bytes_at(u64 at) const {
   if (source_.size() - at < kFrameHeadBytes) return 0;
   Bytes storage;
@@ -134,7 +136,7 @@ u64 StreamReader::frame_bytes_at(u64 at) const {
              : 0;
 }
 
-// Of the whole tail that begins here; 0 if none does.
+// Returns the size of the whole tail that begins at `at`; 0 if there is none.
 u64 StreamReader::tail_bytes_at(u64 at) const {
   const u64 chunks = header_.grid().size(),
             most = std::min(source_.size() - at, most_tail_bytes(chunks));
@@ -147,7 +149,7 @@ u64 StreamReader::tail_bytes_at(u64 at) const {
              : 0;
 }
 
-// Whether an interrupted update may have left what is here, after frames of its own or none.
+// Whether the bytes at `at` may be what an interrupted update has left, after its frames if any.
 bool StreamReader::may_be_unfinished(u64 at, bool after_frames) const {
   const u64 chunks = header_.grid().size();
   Bytes storage;
@@ -158,10 +160,10 @@ bool StreamReader::may_be_unfinished(u64 at, bool after_frames) const {
   const auto is_zero = [](ByteView bytes) {
     return std::ranges::all_of(bytes, [](u8 byte) { return byte == 0; });
   };
-  // A whole tail that has something else in the place of its end is damaged.
+  // A tail of full length is unfinished if its last bytes are still zeros; others are damage.
   if (const auto tail = find_tail(rest, chunks); tail && *tail <= rest.size())
     return is_zero(rest.subspan(*tail - kEndMagicBytes, kEndMagicBytes));
-  // So is one that has its end.
+  // A tail that has its last bytes, but is no whole tail, is damaged as well.
   return is_zero(rest) || (may_begin_tail(rest) && !has_end());
 }
 
@@ -200,8 +202,8 @@ void StreamReader::search_frames() {
   if (chunks / kSalvageable > found) fail_corrupt("too little is left to salvage");
 }
 
-// Notes the frames whose heads lie in a window; says where the next window begins, counted from
-// this one. A frame of which only a part is seen is looked at again there.
+// Notes the frames whose heads lie in a window. Returns where the next window begins, counted from
+// the start of this one; it covers again a frame that this window shows only in part.
 u64 StreamReader::search_window(u64 start, ByteView window) {
   for (size_t at = 0; (at = find_frame(window, at)) + kFrameHeadBytes <= window.size(); ++at) {
     const auto head = find_frame_head(window.subspan(at, kFrameHeadBytes));
@@ -223,7 +225,7 @@ FrameHead StreamReader::read_head(u64 ordinal) const {
   Bytes storage;
   const FrameHead head = read_frame_head(source_.read(offset, kFrameHeadBytes, storage));
   if (head.ordinal != ordinal) fail_corrupt("chunks are out of order");
-  // Under a pointwise bound the frame has that, and errors are absolute.
+  // If the bound is pointwise, the frame states that relative bound, but absolute errors.
   if (!header_.bound.has(BoundKind::pointwise) && head.max_error > head.bound)
     fail_corrupt("a chunk states a larger error than its bound");
   return head;

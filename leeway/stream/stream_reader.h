@@ -10,7 +10,7 @@
 
 namespace leeway {
 
-// A stream has one of two forms; whoever reads need not care which.
+// The two forms of a stream; readers can treat both alike.
 enum class Form { standard, brief };
 constexpr std::string_view name_of(Form form) { return form == Form::brief ? "brief" : "standard"; }
 
@@ -18,23 +18,23 @@ class LEEWAY_EXPORT StreamReader {
  public:
   enum class OnDamage { refuse, salvage };
 
-  // Reads header and tail, of a brief stream everything. An interrupted update leaves the stream as
-  // it was before, with more bytes after it: these are left out. With `salvage` a damaged tail is
-  // replaced by a search for chunks; the header, and a brief stream, must be whole. `source` must
-  // outlive the reader.
+  // Reads header and tail; a brief stream is read as a whole. Bytes that an interrupted update has
+  // left after the end are ignored: the stream is what it was before. With `salvage`, chunks are
+  // searched for if the tail is damaged; the header must be whole, and so must a brief stream.
+  // `source` must outlive the reader.
   explicit StreamReader(const ByteSource& source, OnDamage on_damage = OnDamage::refuse);
 
   Form form() const { return brief_ ? Form::brief : Form::standard; }
   const Header& header() const { return header_; }
   u64 chunks() const { return offsets_.size(); }
-  // Of the stream: what an interrupted update left after it does not count.
+  // The size of the stream, without what an interrupted update has left after it.
   u64 bytes() const { return end_; }
   u64 bytes_left_out() const { return source_.size() - end_; }
-  // Nothing if the tail is lost.
+  // The statement of the tail; nothing if the tail is damaged.
   const std::optional<Statement>& statement() const { return statement_; }
-  // Throws if what the frames say of themselves is not what the tail states.
+  // Throws if a statement made from the frames is not that of the tail.
   void check_statement(const Statement& of_frames) const;
-  // The same for all frames as they are now.
+  // Reads the heads of all frames and checks their statement.
   void check_statement() const;
 
   struct Chunk {
@@ -44,24 +44,24 @@ class LEEWAY_EXPORT StreamReader {
   // Throws if the chunk is damaged or missing. The payload may live in `storage`.
   Chunk read_chunk(u64 ordinal, Bytes& storage) const;
   FrameHead read_head(u64 ordinal) const;
-  // The first bytes of a chunk's payload, unchecked.
+  // Returns the first bytes of a chunk's payload, without checking its checksum.
   ByteView read_begin(u64 ordinal, size_t bytes, Bytes& storage) const {
     return source_.read(payload_at(ordinal), bytes, storage);
   }
-  // Which bytes of the stream hold a chunk; if it is a brief one, all of them.
+  // Which bytes of the stream hold a chunk; in a brief stream, all of them.
   struct Place {
     u64 offset, bytes;
   };
   Place place(u64 ordinal) const;
 
-  // For writing chunks again: where they are, and the parts of the tail. The tail must be whole,
-  // and the stream a standard one.
+  // The following are for updates: where frames are, and the parts of the tail. The tail must be
+  // whole, and the stream must have the standard form.
   u64 offset(u64 ordinal) const { return offsets_.at(size_t(ordinal)); }
   const Tail& tail() const { return tail_; }
   u64 first_frame() const { return first_frame_; }
   // The header as a standard stream stores it.
   ByteView read_header_bytes(Bytes& storage) const;
-  // The bytes of frames and tails that no longer count.
+  // The number of bytes in frames and tails that updates have replaced.
   u64 dead_bytes() const;
 
  private:

@@ -2,6 +2,7 @@
 // Makes one stream out of another for structure.cc: takes it apart, changes a header field, a head,
 // a payload, the places of frames or its form, and puts it together with checksums that are right.
 // libFuzzer alone would spend its days on checksums.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/encode/parts/book.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "leeway/base/log2.h"
@@ -28,7 +29,7 @@ void Book::Counts::halve() {
 }
 
 Book Book::made_of(const Counts& counts, prefix::Sort sort) {
-  // The ends are left out as long as they are one in 4096 together; two symbols stay.
+  // Symbols at both ends are left out while they are at most one code in 4096 together; two stay.
   const u64 rare = counts.total() / 4096;
   size_t first = 0, last = kSymbols - 1;
   u64 left_out = 0;

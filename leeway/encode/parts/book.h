@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Book: code lengths for an interval of symbols, and for everything else by size.
+// Book: lengths of prefix codes for an interval of symbols, and for classes of all other codes.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace leeway {
 
 struct Book {
   static constexpr i32 kSymbols = 1024;  // codes from -512 to 511
-  // Codes outside the interval have tokens by the bits that their zigzag numbers take, which follow
-  // raw.
+  // The class of a code outside the interval is the number of bits of its zigzag number, which
+  // follow raw.
   static constexpr std::array<int, 12> kClassBits = {10, 11, 12, 13, 14, 15,
                                                      16, 18, 21, 25, 32, 64};
   static constexpr size_t kClasses = kClassBits.size();
@@ -33,8 +33,8 @@ struct Book {
     void halve();
   };
 
-  i32 low = 0;              // the code of the first token behind the classes
-  std::vector<u8> lengths;  // of all tokens: classes, low, low + 1, ...
+  i32 low = 0;              // the code of the first token after the classes
+  std::vector<u8> lengths;  // for all tokens: classes, low, low + 1, ...
 
   i32 high() const { return low + i32(lengths.size() - kClasses) - 1; }
   static size_t symbol_of(i64 code) { return size_t(code + kSymbols / 2); }
@@ -42,11 +42,11 @@ struct Book {
   // The interval takes all symbols but the rarest at both ends.
   static Book made_of(const Counts& counts, prefix::Sort sort);
 
-  // Bits that the counted codes would take.
+  // The bits that the counted codes take with this book.
   u64 cost(const Counts& counts) const;
-  // What no book can do better than.
+  // The entropy in bits: no book needs fewer.
   static u64 entropy(const Counts& counts);
-  // Standard deviation of the codes, classes left out.
+  // Standard deviation of the codes, without those in classes.
   static double deviation(const Counts& counts);
 
   // low + 512, symbols of the interval, then two lengths to a byte.

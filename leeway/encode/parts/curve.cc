@@ -14,11 +14,11 @@ constexpr u64 kOne = u64(1) << 32;
 
 struct Tail {
   u32 share;  // in sixteenths
-  u32 steps;  // how much larger its mean is
+  u32 steps;  // how much larger the mean of this share is
 };
 constexpr std::array<Tail, 4> kTails{{{0, 0}, {3, 8}, {3, 12}, {6, 8}}};
 
-// The shares of sizes beyond k, in 2^-32, of a geometric distribution.
+// A geometric distribution: the share of sizes larger than k, in units of 2^-32.
 class Fall {
  public:
   explicit Fall(u32 mean) : ratio_((quarter_octave(mean) << 32) / (quarter_octave(mean) + 256)) {}
@@ -34,7 +34,7 @@ class Fall {
   u64 ratio_;
 };
 
-// Sizes [first, end) of a token of large codes, which stands for both signs.
+// The sizes [first, end) of the codes that have a token, which is the same for both signs.
 struct Sizes {
   u64 first, end;
 };
@@ -70,7 +70,7 @@ std::array<u16, 256> frequencies_of(const Curve& curve, int mantissa) {
     sum += frequencies[token];
   };
   put(0, zeros);
-  // The same for both signs.
+  // Both signs have the same frequency.
   u64 a = kOne, b = kOne;
   const u32 last_direct = std::min(curve.last, kDirectTokens - 1);
   for (u32 token = 1; token <= last_direct; token += 2) {
@@ -117,7 +117,7 @@ Curve first_curve(TokenCounts counts, int mantissa) {
   const u64 zeros = counts.empty() ? 0 : counts[0];
   curve.zeros = others == 0 ? 63 : nearest_step(zeros << 10, others);
   curve.mean = others == 0 ? 0 : nearest_step(sizes << 8, others);
-  // With its tail the mean is half an octave larger.
+  // The tail makes the mean half an octave larger.
   curve.mean -= std::min(curve.mean, 3u);
   return curve;
 }

@@ -15,7 +15,7 @@ constexpr u32 frequency_of(int level) {
   return level < 4 ? u32(level) : u32(quarter_octave(u32(level - 4)));
 }
 
-// The highest level whose frequency is not above this one.
+// The highest level whose frequency is at most this one.
 int level_of(u32 frequency) {
   if (frequency < 4) return int(frequency);
   const int bits = std::bit_width(frequency);
@@ -33,7 +33,7 @@ int level_near(u64 count, u64 total) {
 
 u64 total_of(TokenCounts counts) { return std::accumulate(counts.begin(), counts.end(), u64(0)); }
 
-// What a level is expected to be, from those of the same sign before it.
+// The expected level of a token, from those of the same sign before it.
 int expected_level(const std::array<int, 256>& levels, size_t token) {
   if (token < 2) return 24;
   if (token < 4) return levels[token - 2];
@@ -62,7 +62,7 @@ void find_levels(TokenCounts counts, size_t top, std::span<int> levels) {
     levels[t] = t == top ? 0 : level_near(counts[t], total);
     sum += frequency_of(levels[t]);
   }
-  while (sum >= kFrequencySum) {  // something must be left for the top
+  while (sum >= kFrequencySum) {  // the top token needs a frequency, too
     int& largest = *std::ranges::max_element(levels);
     sum -= frequency_of(largest) - frequency_of(largest - 1);
     --largest;
@@ -113,7 +113,7 @@ u64 bits_of(const Frequencies& table, size_t end) {
   return bits;
 }
 
-// Bits, times 2^16, of the tokens and the list.
+// The bits, times 2^16, of the tokens and of the list of frequencies.
 u64 cost_under(const Frequencies& list, TokenCounts counts) {
   return bits_under(counts, list.of) + (bits_of(list, counts.size()) << 16);
 }
@@ -199,7 +199,7 @@ void join(const ContextCounts& from, ContextCounts& to) {
 }  // namespace
 
 SharedTables share_tables(std::vector<ContextCounts> contexts, int mantissa) {
-  // Contexts that share a table are a group, which the last of them stands for.
+  // Contexts that share a table form a group, which is represented by its last context.
   struct Group {
     ContextCounts* counts;
     u64 cost, joined_cost;  // joined_cost: with the next group

@@ -11,24 +11,24 @@
 
 namespace leeway {
 
-// They add up to kFrequencySum. So that a table can be written in a few bytes, all tokens but one
-// have one of 44 frequencies, and the top one takes what they leave; or a curve says them all.
+// Frequencies add up to kFrequencySum. So that a table takes only a few bytes, all tokens but one
+// have one of 44 frequencies and the top token has the rest; or a curve gives all of them.
 struct Frequencies {
   std::array<u16, 256> of{};
   u8 top = 0;
   std::optional<Curve> curve;
 };
 
-// What codes the tokens with the fewest bits, the table's own among them. `mantissa`: bits of it in
-// a token.
+// Chooses the table with which tokens and table take the fewest bits. `mantissa`: the number of
+// mantissa bits in a token.
 Frequencies approximate(TokenCounts counts, int mantissa);
 void write(const Frequencies& table, BitWriter& out);
 Frequencies read_frequencies(BitReader& in, int mantissa);
 
-// Bits, times 2^16, that the tokens will take, and their table; about.
+// The approximate bits, times 2^16, of the tokens and their table.
 u64 cost_of(TokenCounts counts, int mantissa);
 
-// A context that occurs, and its tokens, of which there are `end` with those that do not.
+// A context that occurs, and the counts of its tokens 0 to end - 1.
 struct ContextCounts {
   size_t context, end;
   std::array<u32, 256> of;

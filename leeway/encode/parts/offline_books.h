@@ -7,7 +7,7 @@
 namespace leeway {
 
 inline constexpr size_t kOfflineBooks = 10;
-// The one for about 3 bits a value, a ratio of 10 for floats, as the paper chose it.
+// The book for about 3 bits per value, a ratio of 10 for floats, which the paper chose.
 inline constexpr size_t kCommonBook = 4;
 
 const Book& offline_book(size_t index);

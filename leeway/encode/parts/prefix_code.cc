@@ -32,8 +32,8 @@ std::vector<u16> sorted(std::span<const u32> counts, Sort sort) {
   return result;
 }
 
-// Depths of a Huffman tree, built with two queues: sorted leaves, and inner nodes in the order of
-// making.
+// Depths of a Huffman tree, built with two queues: sorted leaves, and inner nodes in the order in
+// which they are made.
 std::vector<u8> tree_depths(std::span<const u32> counts, const std::vector<u16>& leaves) {
   const size_t n = leaves.size();
   std::vector<u64> weight(2 * n);
@@ -203,7 +203,7 @@ void check_lengths(std::span<const u8> lengths) {
 }
 
 std::vector<u16> canonical_codes(std::span<const u8> lengths) {
-  std::array<u16, kMaxLength + 2> next{};  // of every length
+  std::array<u16, kMaxLength + 2> next{};  // the next code of every length
   for (const u8 length : lengths)
     if (length > 0) ++next[length + 1u];
   for (size_t length = 1; length <= kMaxLength; ++length)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prefix code: canonical codes of at most 12 bits over tokens of one or two bytes, written to and
-// read from interleaved bit streams. huffman and adaptive are made of it.
+// read from interleaved bit streams; used by huffman and adaptive.
 #pragma once
 
 #include <algorithm>
@@ -37,13 +37,13 @@ enum class Sort : u8 {
 };
 constexpr std::array<std::string_view, 2> param_words(Sort) { return {"approximate", "exact"}; }
 
-// Lengths of the codes of the symbols that occur; at least two must.
+// Lengths of the codes of the symbols that occur, which must be at least two.
 std::vector<u8> code_lengths(std::span<const u32> counts, Sort sort = Sort::exact);
 
 // Throws unless the lengths, each 0 or up to 12, form a code that uses every bit pattern.
 void check_lengths(std::span<const u8> lengths);
 
-// Two lengths to a byte, the first in the low half; a half left over is 0.
+// Writes two lengths in a byte, the first in the low half; an unused half is 0.
 void write_lengths(std::span<const u8> lengths, Writer& out);
 std::vector<u8> read_lengths(Reader& in, size_t count);
 // The same in few bytes where most symbols have no code (huffman.md): up to the last that has one,
@@ -55,13 +55,13 @@ std::vector<u8> read_sparse_lengths(Reader& in, size_t most);
 // bit.
 std::vector<u16> canonical_codes(std::span<const u8> lengths);
 
-// The code in the highest bits, its length in the lowest. A shift by the whole entry is one by the
-// length, because a shift looks at six bits only, and a sum of entries ends in the sum of lengths.
+// The code in the highest bits, its length in the lowest. A shift by the whole entry is a shift by
+// the length, because only six bits count; the low bits of a sum of entries are the sum of lengths.
 std::vector<u64> encode_table(std::span<const u8> lengths);
 constexpr int length_of(u64 entry) { return int(entry & 63); }
 
-// A stream being written, in exactly the bytes it needs. Bits enter the window from above; below
-// the pending ones lies what was written before, and the lengths.
+// A stream that is being written, in exactly the bytes it needs. Bits enter the window from above;
+// below the pending bits are bits that were written already, and sums of lengths.
 struct StreamWriter {
   u8* to;
   u64 window = 0;
@@ -76,7 +76,7 @@ struct StreamWriter {
     used &= 63;
     return used > 0 ? window >> (64 - used) : 0;
   }
-  // Writes eight bytes, of which the last may not belong to it.
+  // Writes eight bytes; the last of them may belong to the next stream.
   template <class Token>
   [[gnu::always_inline]] void put_four(const Token* tokens, const u64* table) {
     put(table[tokens[0]]), put(table[tokens[1]]), put(table[tokens[2]]), put(table[tokens[3]]);
@@ -86,7 +86,7 @@ struct StreamWriter {
     to += used / 8;
     used &= 7;
   }
-  // Writes whole bytes only; less than one stays pending.
+  // Writes whole bytes only; fewer than eight bits stay pending.
   template <class Token>
   void put_some(std::span<const Token> tokens, const u64* table) {
     for (const Token token : tokens) {
@@ -101,14 +101,14 @@ struct StreamWriter {
   }
 };
 
-// Tokens [0, n) of two streams, four at a time; says how many were put.
+// Writes tokens [0, n) of two streams, four at a time; returns how many were written.
 size_t put_fours(const u8* first, const u8* second, size_t n, const u64* table, StreamWriter& a,
                  StreamWriter& b);
 size_t put_fours(const u16* first, const u16* second, size_t n, const u64* table, StreamWriter& a,
                  StreamWriter& b);
 
-// Two streams side by side, so that neither chain of shifts is waited for; the second has no more
-// tokens. The last `tail` tokens of a stream write no byte that does not belong to it.
+// Writes two streams side by side, so that their chains of shifts overlap; the second has no more
+// tokens than the first. The last `tail` tokens of a stream write no byte beyond its end.
 template <class Token>
 void encode_two(std::span<const Token> first, std::span<const Token> second, const u64* table,
                 size_t tail, StreamWriter& a, StreamWriter& b) {
@@ -118,7 +118,7 @@ void encode_two(std::span<const Token> first, std::span<const Token> second, con
   b.put_some(second.subspan(done), table), b.finish();
 }
 
-// What some bits say: one token, or two if both fit. put() writes two in any case.
+// What some bits mean: one token, or two if both fit. put() always writes two.
 template <class Token>
 class Entry;
 
@@ -138,14 +138,14 @@ class Entry<u8> {
     to[1] = second_;
   }
   u32 count() const { return count_; }  // 1 or 2
-  u32 bits() const { return bits_; }    // of all tokens of the entry
+  u32 bits() const { return bits_; }    // length of all tokens of the entry
   u32 first_bits() const { return first_bits_; }
 
  private:
   u8 first_, second_ = 0, bits_, count_ : 4, first_bits_ : 4;
 };
 
-// Of tokens below 2048. The other bits of what put() writes are to be ignored: kTokenMask.
+// For tokens below 2048. The bits that put() writes outside of kTokenMask are to be ignored.
 inline constexpr u16 kTokenMask = 2047;
 template <>
 class Entry<u16> {
@@ -167,12 +167,12 @@ class Entry<u16> {
   u32 packed_;
 };
 
-// What the next bits of a stream say. Few tokens are not worth a table of all 12 bits: it then has
-// as many as the longest code.
+// A table of what the next bits of a stream mean. It has 12 bits; for few tokens only as many as
+// the longest code, because making it would take longer than decoding.
 template <class Token>
 class DecodeTable {
  public:
-  static constexpr size_t kFew = 8192;  // tokens
+  static constexpr size_t kFew = 8192;  // number of tokens
 
   DecodeTable() = default;
   DecodeTable(std::span<const u8> lengths, size_t tokens) { build(lengths, tokens); }
@@ -201,7 +201,7 @@ class DecodeTable {
 template <class Token>
 struct StreamReader {
   const u8* from;
-  u32 used;  // bits of *from that are done
+  u32 used;  // number of bits of *from that are decoded
   Token *to, *end;
 
   void four(const DecodeTable<Token>& table) {
@@ -221,7 +221,7 @@ struct StreamReader {
   }
   bool has_room(const u8* limit) const { return end - to >= 8 && limit - from >= 8; }
 
-  // The rest, one token at a time, never reading at `limit` or behind.
+  // Decodes the rest, one token at a time; never reads at `limit` or after it.
   void finish(const DecodeTable<Token>& table, const u8* limit) {
     while (to < end) {
       u64 window = 0;
@@ -235,7 +235,7 @@ struct StreamReader {
       used = (used + entry.first_bits()) % 8;
     }
   }
-  // Throws unless it has come to this place, but for zero bits.
+  // Throws unless only zero bits are left before this place.
   void expect_end(const u8* place) const {
     if (from + (used > 0) != place) fail_corrupt("Huffman stream has the wrong length");
     if (used > 0 && *from >> used) fail_corrupt("Huffman padding is not zero");
@@ -252,7 +252,7 @@ inline u64 sum_of(const std::array<size_t, kStreams>& bytes) {
   return std::accumulate(bytes.begin(), bytes.end(), u64(0));
 }
 
-// All tokens of one stream.
+// Decodes all tokens of one stream.
 template <class Token>
 void decode_stream(ByteView body, const DecodeTable<Token>& table, std::span<Token> tokens) {
   const u8* const limit = body.data() + body.size();
@@ -262,7 +262,7 @@ void decode_stream(ByteView body, const DecodeTable<Token>& table, std::span<Tok
   stream.expect_end(limit);
 }
 
-// All tokens of four streams of so many bytes each, one behind the other in `body`.
+// Decodes all tokens of four streams, which follow each other in `body`.
 template <class Token>
 void decode_streams(ByteView body, const std::array<size_t, kStreams>& bytes,
                     const DecodeTable<Token>& table, std::span<Token> tokens) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inner loop of writing prefix codes. No vectors: a target brings shifts by any register.
-// Reading gains nothing from them.
+// The inner loop of writing prefix codes. It has no vectors, but newer targets have faster shifts;
+// reading gains nothing from those.
 #include "leeway/encode/parts/prefix_code.h"
 
 #undef HWY_TARGET_INCLUDE

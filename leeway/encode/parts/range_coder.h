@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Range coder: decisions of yes or no, each with a probability that learns [Martin, 1979].
+// Range coder: codes decisions of yes or no, each with an adaptive probability [Martin, 1979].
 //
-// An interval of 32 bits is split at every decision; bytes that cannot change any more leave it.
+// An interval of 32 bits is split at every decision; bytes that cannot change any more are written.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace leeway {
 
-// The probability of no, in parts of 4096: the mean of a quick learner and a slow one.
+// The probability of no, in parts of 4096: the mean of a fast and a slow estimate.
 class Probability {
  public:
   u32 of_no() const { return (u32(quick_) + slow_) >> 5; }
@@ -41,11 +41,11 @@ class RangeWriter {
   void finish() {
     for (int i = 0; i < 5; ++i) shift();
   }
-  // At both ends there must be room for the other answer.
+  // Neither answer may become impossible.
   static u32 within(u32 p) { return p < 1 ? 1 : p > 4095 ? 4095 : p; }
 
  private:
-  // A byte leaves; those of ones wait, for a carry may come.
+  // Writes a byte; bytes of all ones wait, because a carry may still change them.
   void shift() {
     if (low_ < 0xff000000u || low_ >> 32) {
       const u8 carry = u8(low_ >> 32);
@@ -70,7 +70,7 @@ class RangeReader {
   explicit RangeReader(Reader& in) : in_(in) {
     for (int i = 0; i < 4; ++i) code_ = code_ << 8 | in_.get<u8>();
   }
-  // The argument says nothing: both coders are used alike.
+  // The argument is not used; it makes encoder and decoder interchangeable in templates.
   bool decide(bool, Probability& probability) {
     const u32 no = (range_ >> 12) * RangeWriter::within(probability.of_no());
     const bool yes = code_ >= no;
@@ -90,8 +90,8 @@ class RangeReader {
   u32 code_ = 0, range_ = 0xffffffff;
 };
 
-// A number of so many bits, high ones first, each bit with a probability that depends on those
-// before.
+// Codes a number of `bits` bits, high ones first; the probability of each bit depends on the bits
+// before it.
 template <int bits>
 class BitTree {
  public:

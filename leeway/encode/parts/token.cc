@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/encode/parts/token.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>
@@ -17,15 +18,15 @@
 namespace leeway::token_kernels {
 inline constexpr size_t kBlock = 32;  // tokens looked at together
 
-// Raw bits of a block, and how many.
+// The raw bits of the codes of a block, and their numbers.
 struct LongTokens {
   std::array<u32, kBlock> raw, low;
-  u32 most;  // of `low`
+  u32 most;  // the largest of `low`
 };
-// Four numbers of so many bits can be handled together.
+// Four numbers of at most this many bits can be handled together.
 inline constexpr u32 kFewBits = 14;
 
-// What a token from kDirectTokens on says: how many raw bits follow, and what stands above them.
+// The meaning of a token from kDirectTokens on: how many raw bits follow, and the bits above them.
 struct LongForm {
   u32 low, leading;
 };
@@ -41,8 +42,8 @@ constexpr LongForm long_form(u32 token) {
 HWY_BEFORE_NAMESPACE();
 namespace leeway::token_kernels::HWY_NAMESPACE {
 
-// In blocks of 32, as many as there are: every code as if it had a token of its own; large[b] says
-// whether one in block b has not.
+// Converts whole blocks of 32 codes as if all were direct tokens; large[b] is set if block b has a
+// code that is not.
 template <class I>
 void to_direct(const I* HWY_RESTRICT codes, size_t n, u8* HWY_RESTRICT tokens,
                u8* HWY_RESTRICT large) {
@@ -94,7 +95,7 @@ void from_direct(const u8* HWY_RESTRICT tokens, size_t n, I* HWY_RESTRICT codes,
   }
 }
 
-// A block of codes with few raw bits each; says false and does nothing if it is not one.
+// Handles a block of codes with few raw bits each; returns false and does nothing with others.
 template <class I>
 bool from_few(const u8* HWY_RESTRICT tokens, BitReader& raw, I* HWY_RESTRICT codes) {
   using Wide = std::conditional_t<sizeof(I) == 2, i32, I>;
@@ -205,7 +206,7 @@ struct RawBits {
   int count;
 };
 
-// Which of two forms a code has is hard to foresee where many are large: neither way branches.
+// If many codes are large, the form of the next one is hard to predict: so neither form branches.
 template <class I>
 RawBits token_of(I code, u8& token) {
   constexpr int s = kTokenBits<I>;
@@ -236,7 +237,7 @@ void large_to_tokens(const I* codes, u8* tokens, BitWriter& raw) {
   }
 }
 
-// By token: how many raw bits follow, and what stands above them.
+// For every token: how many raw bits follow, and the bits above them.
 template <class I>
 struct TokenTable {
   using U = std::make_unsigned_t<I>;
@@ -274,7 +275,7 @@ I code_of(u8 token, BitReader& raw) {
   return unzigzag(std::make_unsigned_t<I>(kTable.top[token] | raw.get(low)));
 }
 
-// Whole blocks: all at once, then one by one what that was wrong for.
+// Converts whole blocks: first all at once, then one by one the blocks for which that was wrong.
 template <class I>
 void blocks_to_tokens(const I* codes, size_t count, u8* tokens, BitWriter& raw) {
   std::array<u8, kMostCodes / kBlock> large;
@@ -294,7 +295,7 @@ void blocks_from_tokens(const u8* tokens, size_t count, BitReader& raw, I* codes
   }
 }
 
-// The last block is filled up with zeros, which have no raw bits.
+// A last block that is not full is filled up with zeros, which have no raw bits.
 template <class I>
 void to_tokens(std::span<const I> codes, std::span<u8> tokens, BitWriter& raw) {
   const size_t whole = codes.size() / kBlock * kBlock, rest = codes.size() - whole;

@@ -3,9 +3,9 @@
 //
 // z = zigzag(q) = 0, 1, 2, 3, ... for q = 0, -1, 1, -2, ...  Small z are their own token. A larger
 // z of n bits becomes its bit length, its next s bits, and the other n-1-s bits raw; s is 2 for
-// 32-bit codes and 1 for 64-bit ones, so that 256 tokens suffice. The lowest code, which stands for
-// values kept exactly, has a token of its own. Narrow codes, of 16 bits, have the tokens of 32-bit
-// ones.
+// 32-bit codes and 1 for 64-bit ones, so that 256 tokens suffice. The lowest code, which marks a
+// value kept exactly, has a token of its own. Narrow codes, of 16 bits, have the tokens of 32-bit
+// codes.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ inline constexpr u32 kDirectTokens = 128;
 template <class I>
 inline constexpr int kTokenBits = sizeof(I) == 8 ? 1 : 2;  // bits of the mantissa in the token
 
-// Behind the tokens of all bit lengths.
+// The token of the lowest code, after those of all bit lengths.
 template <class I>
 inline constexpr u8 kLowestToken = u8(kDirectTokens + ((8 * sizeof(I) - 7) << kTokenBits<I>));
 

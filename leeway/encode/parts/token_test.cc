@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/encode/parts/token.h"
 
+#include <algorithm>
+
 #include "leeway/encode/encoder_test.h"
 
 namespace leeway::test {

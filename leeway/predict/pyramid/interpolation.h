@@ -2,6 +2,7 @@
 // Interpolation: the first guess at the values of a row (pyramid.md, "Guess").
 #pragma once
 
+#include <algorithm>
 #include <bit>
 
 #include "leeway/base/buffer.h"

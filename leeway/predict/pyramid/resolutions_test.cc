@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/predict/pyramid/resolutions.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "tests/support.h"

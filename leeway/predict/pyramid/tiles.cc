@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/predict/pyramid/tiles.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
