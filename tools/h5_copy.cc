@@ -59,9 +59,17 @@ herr_t copy_attribute(hid_t source, const char* name, const H5A_info_t*, void* t
   return -1;
 }
 
+// In the order of their creation, or, where the file does not know that, of their names.
 void copy_attributes(hid_t from, hid_t to) {
-  checked(H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, copy_attribute, &to),
-          "cannot copy an attribute");
+  herr_t status = -1;
+  H5E_BEGIN_TRY {
+    hsize_t first = 0;
+    status = H5Aiterate2(from, H5_INDEX_CRT_ORDER, H5_ITER_INC, &first, copy_attribute, &to);
+  }
+  H5E_END_TRY
+  if (status < 0)
+    status = H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, nullptr, copy_attribute, &to);
+  checked(status, "cannot copy an attribute");
 }
 
 class Copy {
@@ -178,10 +186,13 @@ class Copy {
   void as_it_is(hid_t from, hid_t to, const char* name, const std::string& path) {
     if (copy_strings(from, to, name)) return;
     const Handle ocpypl(H5Pcreate(H5P_OBJECT_COPY), H5Pclose);
-    H5Pset_copy_object(ocpypl, H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG);
+    // H5Ocopy() of HDF5 1.10 crashes on nine attributes or more if one of them is a list, as
+    // DIMENSION_LIST is: they are copied one by one.
+    H5Pset_copy_object(ocpypl, H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG | H5O_COPY_WITHOUT_ATTR_FLAG);
     checked(H5Ocopy(from, name, to, name, ocpypl, H5P_DEFAULT), "cannot copy '" + path + "'");
-    const Handle copy(H5Oopen(to, name, H5P_DEFAULT), H5Oclose);
-    for (const char* link : {"DIMENSION_LIST", "REFERENCE_LIST"}) remove_attribute(copy, link);
+    const Handle source(H5Oopen(from, name, H5P_DEFAULT), H5Oclose),
+        copy(H5Oopen(to, name, H5P_DEFAULT), H5Oclose);
+    copy_attributes(source, copy);
   }
 
   void write_anew(const Variable& source, hid_t to, const char* name, size_t number) {

@@ -95,7 +95,6 @@ def compress(
     bounds: Any = None,
     brief: bool = False,
     progress: Progress | None = None,
-    _whole: tuple[float, float] | None = None,
 ) -> bytes:
     """Compresses an array of integers or floating-point numbers, of any layout and byte order, into a stream.
 
@@ -136,13 +135,24 @@ def compress(
     stream = _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless, ratio, rate, pointwise), recipe, fills, detect_fills,
                               _chunk(chunk), threads or default_threads(),
                               [(*_box(region, values.shape), number("the bound of a region", bound)) for region, bound in region_bounds],
-                              None if bounds is None else _bounds(bounds), fill_bits, bool(brief), _whole, progress)
+                              None if bounds is None else _bounds(bounds), fill_bits, bool(brief), None, progress)
     asked = min(values.nbytes / ratio if ratio else np.inf, values.size * rate / 8 if rate else np.inf)
     missed = np.isfinite(asked) and not 0.97 <= len(stream) / max(asked, 1) <= 1.03
     if missed and (len(stream) > asked or inspect(stream).max_error > 0):  # smaller without an error is as good as can be
         warnings.warn(f"{asked:.0f} bytes were asked for, the stream has {len(stream)}: no bound in question gives that size",
                       RuntimeWarning, stacklevel=2)
     return stream
+
+
+def _compress_chunk(array: Any, limits: list[tuple[str, float]], recipe: str, fill: float | Iterable[float] | None,
+                    region_bounds: Iterable[tuple[Any, float]], threads: int, whole: tuple[float, float]) -> bytes:
+    """The brief stream of one chunk of an array, for hosts that have many small ones. `limits` come from _limits(), and `whole` has the
+    range and the number of the values of the whole array, 0 where no bound refers to them. What the chunk was decoded from, if
+    _decompress_chunk() has done so, keeps its bits."""
+    values, as_type = as_array(array)
+    fills, fill_bits = split_fills(values, as_type, fill_values(array, fill))
+    regions = [(*_box(region, values.shape), bound) for region, bound in region_bounds]
+    return _native.compress(values, as_type, limits, recipe, fills, True, [], threads, regions, None, fill_bits, True, whole, None)
 
 
 def _result(stream: _native.Stream, shape: Sequence[int], out: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, str]:
@@ -175,11 +185,12 @@ def decompress(stream: Stream, *, out: np.ndarray | None = None, threads: int | 
 
 
 def _decompress_chunk(stream: Any, *, threads: int) -> np.ndarray:
-    """For hosts that decode a chunk, change a part of it and compress the whole again, with `_whole`: what was not changed keeps
-    its bits."""
+    """For hosts that decode a chunk, change a part of it and compress the whole again, with _compress_chunk(): what was not changed
+    keeps its bits."""
     data = np.frombuffer(stream, np.uint8)
-    values = decompress(data, threads=threads)
-    target, as_type = (values.view(np.uint16), "bf16") if values.dtype.name == "bfloat16" else (values, "")
+    opened = _native.Stream(data)
+    values, target, as_type = _result(opened, opened.shape, None)
+    opened.read([0] * target.ndim, target, as_type, threads, None)
     _native.remember(data, target, as_type)
     return values
 

@@ -51,9 +51,9 @@ def as_array(array: Any) -> tuple[Any, str]:
         array = array.filled()
     if not isinstance(array, np.ndarray):
         array = _foreign(array)
-    if array.dtype.name == "bfloat16":
-        return array.view(np.uint16), "bf16"
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        if array.dtype.name == "bfloat16":
+            return array.view(np.uint16), "bf16"
         hint = HINTS.get(array.dtype.kind, "")
         raise TypeError(f"leeway compresses integers and floating-point numbers of up to 64 bits, not {array.dtype}{hint}")
     if not array.dtype.isnative:
@@ -75,7 +75,7 @@ def number(what: str, value: Any) -> float:
 
 def numbers(fill: Any) -> list[int | float]:
     """Fill values as Python's numbers, one by one: integers that no double holds stay what they are."""
-    if fill is None:
+    if fill is None or (isinstance(fill, (tuple, list)) and not fill):
         return []
     is_one = isinstance(fill, (str, bytes)) or not isinstance(fill, Iterable) or isinstance(fill, np.ndarray) and fill.ndim == 0
     fills = [fill] if is_one else list(fill)

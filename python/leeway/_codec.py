@@ -32,13 +32,15 @@ class Options:
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else _arrays.number(f"{name}=", value))
         object.__setattr__(self, "fill", None if self.fill is None else tuple(_arrays.numbers(self.fill)))
+        limits = leeway._limits(self.abs, self.rel, self.psnr, self.l2, self.lossless, None, None, self.pointwise)
+        object.__setattr__(self, "_limits", limits)
         self.compress_chunk(np.zeros(1, "f4"))  # complains at once, not at the first chunk
 
-    def compress_chunk(self, values: Any, *, fill: Iterable[float] = (), **more: Any) -> bytes:
+    def compress_chunk(self, values: Any, *, fill: Iterable[float] = (), region_bounds: Iterable[tuple[Any, float]] = (),
+                       threads: int = 1) -> bytes:
         """The stream of a chunk. What the chunk was decoded from, if this process has done so, keeps its bits."""
-        limits = {name: getattr(self, name) for name in ("abs", "rel", "psnr", "l2", "pointwise", "lossless")}
-        return leeway.compress(values, **limits, recipe=self.recipe, fill=[*(self.fill or ()), *fill], brief=True,
-                               _whole=(self.range or 0.0, self.values or 0.0), **{"threads": 1, **more})
+        return leeway._compress_chunk(values, self._limits, self.recipe, [*(self.fill or ()), *fill], region_bounds, threads,
+                                      (self.range or 0.0, self.values or 0.0))
 
     def configuration(self) -> dict[str, Any]:
         """What was said, as JSON has it."""

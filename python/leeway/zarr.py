@@ -117,6 +117,9 @@ class LeewayCodec(Options, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
 
     async def _decode_partial_single(self, byte_getter: Any, selection: Any, chunk_spec: Any) -> Any:
         """Fetches first, here, and decodes then, in a thread: a thread must never wait for this loop."""
+        if _is_everything(selection, chunk_spec.shape):
+            whole = await byte_getter.get(chunk_spec.prototype)
+            return None if whole is None else await _apart(chunk_spec, self._decode_sync, whole, chunk_spec)
         part = Selection(selection, chunk_spec.shape, arrays=True)
         stream = None
         if _is_worth_it(part, chunk_spec) and hasattr(byte_getter, "store"):  # the bytes of a shard's chunks are here already
@@ -199,6 +202,13 @@ def _fill_of(chunk_spec: Any) -> list[float]:
 
 def _bytes_of(chunk_spec: Any) -> int:
     return math.prod(chunk_spec.shape) * chunk_spec.dtype.to_native_dtype().itemsize
+
+
+def _is_everything(selection: Any, shape: Sequence[int]) -> bool:
+    """Whether Zarr selects a whole chunk, by a slice for each axis."""
+    return isinstance(selection, tuple) and len(selection) == len(shape) and all(
+        isinstance(part, slice) and part.start in (0, None) and part.stop in (extent, None) and part.step in (1, None)
+        for part, extent in zip(selection, shape))
 
 
 def _is_worth_it(part: Selection, chunk_spec: Any) -> bool:
