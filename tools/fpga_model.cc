@@ -33,6 +33,7 @@ Schedule one_lane(u64 rows, u64 length, const WaveDesign& design) {
       const u64 issued = before_start + before.points(),
                 needed = before_start + (column.first - before.first) + design.depth;
       start = std::max(issued, needed);
+      if (column.first > 0) start += design.looks;
       phase.stalls += start - issued;
     }
     ++phase.turns;
@@ -75,6 +76,13 @@ Schedule wave_schedule(u64 rows, u64 length, const WaveDesign& design) {
     }
   }
   return all;
+}
+
+Schedule rtl_wave_schedule(u64 rows, u64 length) {
+  constexpr u64 kOut = 2;  // from the end of a point to its way out
+  Schedule schedule = one_lane(rows, length, {.depth = 43, .looks = 1});
+  schedule.cycles += kOut;
+  return schedule;
 }
 
 Schedule ghost_schedule(u64 rows, u64 length, const GhostDesign& design) {

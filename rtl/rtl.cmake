@@ -1,0 +1,34 @@
+# Co-simulation: the designs in rtl/, made into C++ by Verilator, against the library itself.
+find_package(verilator REQUIRED HINTS $ENV{VERILATOR_ROOT} /usr/share/verilator)
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# Generated code has its own ideas of warnings.
+add_library(leeway_rtl_models STATIC)
+target_compile_options(leeway_rtl_models PRIVATE -O2 -w)
+target_compile_features(leeway_rtl_models PUBLIC cxx_std_20)
+# A module as the class Vmodule, or under another name with other parameters.
+function(leeway_verilate folder module)
+  cmake_parse_arguments(arg "" "PREFIX" "PARAMETERS" ${ARGN})
+  if(NOT arg_PREFIX)
+    set(arg_PREFIX V${module})
+  endif()
+  list(TRANSFORM arg_PARAMETERS PREPEND -G)
+  verilate(leeway_rtl_models PREFIX ${arg_PREFIX} TOP_MODULE ${module}
+           SOURCES ${PROJECT_SOURCE_DIR}/rtl/${folder}/${module}.sv
+           INCLUDE_DIRS ${PROJECT_SOURCE_DIR}/rtl/lib ${PROJECT_SOURCE_DIR}/rtl/${folder}
+           VERILATOR_ARGS -Wall -O3 --x-assign fast --x-initial fast ${arg_PARAMETERS})
+endfunction()
+leeway_verilate(lib lwy_fadd)
+leeway_verilate(lib lwy_fadd PREFIX Vlwy_fadd5 PARAMETERS Stages=5)
+leeway_verilate(wavesz lwy_wavesz PARAMETERS Rows=1024)
+leeway_verilate(blocks lwy_blocks)
+leeway_verilate(blocks lwy_blocks PREFIX Vlwy_blocks_outlier PARAMETERS Outlier=1\'b1)
+leeway_verilate(blocks lwy_blocks PREFIX Vlwy_blocks_pow2 PARAMETERS Pow2=1\'b1)
+
+add_executable(leeway_rtl_tests rtl/tests/fadd_test.cc rtl/tests/wavesz_test.cc rtl/tests/blocks_test.cc tools/sample_fields.cc tools/fpga_model.cc)
+leeway_flags(leeway_rtl_tests)
+target_compile_options(leeway_rtl_tests PRIVATE -O2 -Wno-dangling-else)
+target_link_libraries(leeway_rtl_tests PRIVATE leeway_objects leeway_rtl_models GTest::gtest_main hwy::hwy)
+target_include_directories(leeway_rtl_tests SYSTEM PRIVATE
+                           $<TARGET_PROPERTY:leeway_rtl_models,INTERFACE_INCLUDE_DIRECTORIES>)
