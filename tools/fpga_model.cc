@@ -78,9 +78,11 @@ Schedule wave_schedule(u64 rows, u64 length, const WaveDesign& design) {
   return all;
 }
 
-Schedule rtl_wave_schedule(u64 rows, u64 length) {
+Schedule rtl_wave_schedule(u64 rows, u64 length, const WaveDesign& design) {
   constexpr u64 kOut = 2;  // from the end of a point to its way out
-  Schedule schedule = one_lane(rows, length, {.depth = 43, .looks = 1});
+  WaveDesign as_built = design;
+  as_built.depth = 43, as_built.looks = 1;
+  Schedule schedule = one_lane(rows, length, as_built);
   schedule.cycles += kOut;
   return schedule;
 }

@@ -50,7 +50,8 @@ struct Schedule {
 Schedule wave_schedule(u64 rows, u64 length, const WaveDesign& design);
 // What rtl/wavesz does, to the cycle, from the first point's start to the last one's way out: the
 // border goes through it, too, and in TAIL a column begins with a look at the row above its first.
-Schedule rtl_wave_schedule(u64 rows, u64 length);
+// Of `design` it takes the clock only.
+Schedule rtl_wave_schedule(u64 rows, u64 length, const WaveDesign& design = {});
 // Rows in turn, one point of each; a row waits for its own last point only.
 Schedule ghost_schedule(u64 rows, u64 length, const GhostDesign& design);
 // All pipelines run: a page is coded with the book before it, so that nothing waits for a new one,

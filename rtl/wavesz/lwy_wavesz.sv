@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // waveSZ: one pipeline, a point a cycle. Tables of f32 come in the order of the wavefront, border
-// included, and leave as codes, values kept exactly and what a decoder will have (docs/HARDWARE.md).
+// included, and leave as codes, values kept exactly and what a decoder will have
+// (docs/HARDWARE.md).
 module lwy_wavesz #(
   parameter int unsigned Rows = 512,   // of a table, at most
   parameter int unsigned Stages = 7,   // of an adder: 7, or 5 for fewer rows without stalls
