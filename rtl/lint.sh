@@ -10,10 +10,12 @@ lint() {
 }
 for stages in 5 7; do
   lint wavesz/lwy_wavesz.sv -GStages=$stages
+  lint wavesz/lwy_wavesz_decoder.sv -GStages=$stages
   for outlier in 0 1; do
     for pow2 in 0 1; do lint blocks/lwy_blocks.sv -GStages=$stages "-GOutlier=1'b$outlier" "-GPow2=1'b$pow2"; done
   done
 done
+for outlier in 0 1; do lint blocks/lwy_blocks_decoder.sv "-GOutlier=1'b$outlier"; done
 for file in */*.sv; do
   grep -q "^module $(basename "$file" .sv) " "$file" || { echo "$file has no module of its name"; failed=1; }
   head -n 1 "$file" | grep -q SPDX-License-Identifier || { echo "$file has no licence line"; failed=1; }

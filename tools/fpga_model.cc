@@ -79,7 +79,7 @@ Schedule wave_schedule(u64 rows, u64 length, const WaveDesign& design) {
 }
 
 Schedule rtl_wave_schedule(u64 rows, u64 length, const WaveDesign& design) {
-  constexpr u64 kOut = 2;  // from the end of a point to its way out
+  constexpr u64 kOut = 1;  // from the end of a point to its way out
   WaveDesign as_built = design;
   as_built.depth = 43, as_built.looks = 1;
   Schedule schedule = one_lane(rows, length, as_built);

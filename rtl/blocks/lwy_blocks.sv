@@ -35,16 +35,21 @@ module lwy_blocks #(
 );
   localparam int unsigned Latency = Pow2 ? Stages + 6 : Stages + 11;
 
-  logic        open_q, start, is_idle, may_start, takes, late;
+  logic        open_q, start, opens_q, is_idle, may_start, takes, late;
   logic [31:0] step_q, inverse_q;
   logic [30:0] limit_q;
-  assign chunk_ready_o = !open_q && is_idle;
+  assign chunk_ready_o = !open_q && !opens_q && is_idle;
   assign start         = chunk_valid_i && chunk_ready_o;
   assign ready_o       = open_q && may_start;
   assign takes         = valid_i && ready_o;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) open_q <= 1'b0;
-    else open_q <= start || (open_q && !(takes && last_i));
+    if (!rst_ni) begin
+      opens_q <= 1'b0;
+      open_q  <= 1'b0;
+    end else begin
+      opens_q <= start;  // a cycle for what follows from the step
+      open_q  <= opens_q || (open_q && !(takes && last_i));
+    end
   end
   always_ff @(posedge clk_i) begin
     if (start) begin

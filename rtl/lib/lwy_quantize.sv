@@ -21,14 +21,14 @@ module lwy_quantize #(
   logic [14:0] magnitude;
   logic [31:0] y;
   if (Pow2) begin : g_pow2
-    logic signed [9:0] step_exp_q;
-    always_ff @(posedge clk_i) step_exp_q <= {2'b00, step_i[30:23]} - 10'd127;
+    logic signed [9:0] step_exp;
+    assign step_exp = {2'b00, step_i[30:23]} - 10'd127;
     lwy_pow2_code u_code (
-      .clk_i, .step_exp_i(step_exp_q), .difference_i(x_i), .has_code_o(has_code),
+      .clk_i, .step_exp_i(step_exp), .difference_i(x_i), .has_code_o(has_code),
       .negative_o(negative), .magnitude_o(magnitude)
     );
     lwy_pow2_value u_value (
-      .clk_i, .step_exp_i(step_exp_q), .negative_i(negative), .magnitude_i(magnitude), .value_o(y)
+      .clk_i, .step_exp_i(step_exp), .negative_i(negative), .magnitude_i(magnitude), .value_o(y)
     );
     logic unused;
     assign unused = ^{step_i[31], step_i[22:0], inverse_i};

@@ -22,14 +22,10 @@ module lwy_pqd #(
 );
   localparam int unsigned CodeStages = 5;  // from the difference to q 2^k
 
-  // The prediction. The library adds 0 to what lies above, which makes +0 of -0.
-  logic [31:0] above, corner, slope, p, p_late;
-  assign above  = (above_i[30:0] == 31'd0) ? 32'd0 : above_i;
-  assign corner = (corner_i[30:0] == 31'd0) ? 32'd0 : corner_i;
-  lwy_fadd #(.Stages(Stages)) u_slope (
-    .clk_i, .a_i(above), .b_i({!corner[31], corner[30:0]}), .sum_o(slope)
+  logic [31:0] p, p_late;
+  lwy_predict #(.Stages(Stages)) u_predict (
+    .clk_i, .above_i, .corner_i, .left_i, .p_o(p)
   );
-  lwy_fadd #(.Stages(Stages)) u_p (.clk_i, .a_i(left_i), .b_i(slope), .sum_o(p));
 
   // The code.
   logic [31:0] x1, difference;
