@@ -6,7 +6,7 @@ failed=0
 lint() {
   local file=$1
   shift
-  verilator --lint-only -Wall -y lib -y wavesz -y blocks "$@" "$file" || failed=1
+  verilator --lint-only -Wall -y lib -y wavesz -y blocks -y ceaz "$@" "$file" || failed=1
 }
 for stages in 5 7; do
   lint wavesz/lwy_wavesz.sv -GStages=$stages
@@ -14,6 +14,7 @@ for stages in 5 7; do
   for outlier in 0 1; do
     for pow2 in 0 1; do lint blocks/lwy_blocks.sv -GStages=$stages "-GOutlier=1'b$outlier" "-GPow2=1'b$pow2"; done
   done
+  for pow2 in 0 1; do lint ceaz/lwy_ceaz.sv -GStages=$stages "-GPow2=1'b$pow2"; done
 done
 for outlier in 0 1; do lint blocks/lwy_blocks_decoder.sv "-GOutlier=1'b$outlier"; done
 for file in */*.sv; do

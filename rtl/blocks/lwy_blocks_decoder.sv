@@ -28,7 +28,8 @@ module lwy_blocks_decoder #(
   localparam int unsigned Latency = 5;
 
   logic        start, open_q, is_idle, is_dropped;
-  logic [31:0] step_q, to_load_q, to_emit_q;  // values of blocks not yet loaded, not yet on their way
+  logic [31:0] step_q;
+  logic [31:0] to_load_q, to_emit_q;  // values of blocks not yet loaded, and not yet on their way
   assign chunk_ready_o = !open_q;
   assign start         = chunk_valid_i && chunk_ready_o;
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verilated block codec, and what a host does to make payloads of what comes out.
+// The verilated block codec, both ways.
 #pragma once
 
 #include <bit>
-#include <cstring>
-#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
-#include "leeway/codec/make_codec.h"
+#include "Vlwy_blocks_decoder.h"
 #include "leeway/quantize/linear.h"
 #include "rtl/tests/clocked.h"
 
@@ -18,6 +17,13 @@ namespace leeway::rtl {
 struct BlockBytes {
   std::vector<u8> heads, bodies;
   bool is_bad = false;  // a value has no code: the host codes the chunk
+  // As the payload has them; heads may take four bytes.
+  std::vector<u8> payload(size_t head_bytes) const {
+    std::vector<u8> bytes(heads.size() * head_bytes);
+    for (size_t i = 0; i < heads.size(); ++i) bytes[i * head_bytes] = heads[i];
+    bytes.insert(bytes.end(), bodies.begin(), bodies.end());
+    return bytes;
+  }
 };
 
 template <class Module>
@@ -81,12 +87,7 @@ class BlocksMachine {
     module_->inverse_i = std::bit_cast<u32>(grid.short_inverse);
     module_->limit_i = std::bit_cast<u32>(grid.short_limit);
     module_->chunk_valid_i = 1;
-    bool taken = false;
-    for (int patience = 0; !taken && patience < 1000; ++patience) {
-      module_.settle();
-      taken = module_->chunk_ready_o;
-      module_.rise();
-    }
+    hand_over(module_, [&] { return module_->chunk_ready_o; });
     module_->chunk_valid_i = 0;
   }
 
@@ -94,91 +95,67 @@ class BlocksMachine {
   Stalls input_, output_;
 };
 
-// In the place of a block codec of the library: a chunk without special values goes through the
-// design. What the design refuses, and what does not pay, is the library's.
-template <class Module>
-class BlocksCodec final : public ChunkCodec {
+// Back to values. Plain blocks, too: a decoder for outliers takes both.
+class BlocksDecoder {
  public:
-  BlocksCodec(const std::string& recipe, size_t head_bytes, LinearParams params,
-              BlocksMachine<Module>& machine)
-      : library_(make_codec(parse_recipe(recipe), DType::f32)),
-        head_bytes_(head_bytes),
-        params_(params),
-        machine_(machine) {}
-
-  u64 chunk_values() const override { return library_->chunk_values(); }
-  bool is_pointwise() const override { return false; }
-  bool is_by_value() const override { return false; }
-  bool quantizes_first() const override { return true; }
-  void measure(void* values, const Shape& shape, const ChunkBound& bound,
-               const Mask& mask) const override {
-    library_->measure(values, shape, bound, mask);
-  }
-  bool decompress(ByteView payload, const Shape& shape, double bound, ValueSink& values,
-                  const Wanted& wanted) const override {
-    return library_->decompress(payload, shape, bound, values, wanted);
+  explicit BlocksDecoder(Stalls input = Stalls(), Stalls output = Stalls())
+      : input_(input), output_(output) {
+    module_->chunk_valid_i = module_->head_valid_i = module_->word_valid_i = 0;
+    module_->ready_i = 0;
+    module_.reset();
   }
 
-  ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
-                       Writer& out) const override {
-    Writer own;
-    const ChunkReport report = library_->compress(chunk, bound, mask, own);
-    const bool is_narrow = own.bytes()[0] == u8(Payload::narrow);
-    const auto kind = Payload(own.bytes()[0]);
-    const LinearGrid<float> grid(bound.most, params_);
-    if (mask.is_needed || kind == Payload::constant || grid.short_step == 0) {
-      out.put_bytes(own.bytes());
-      return report;
+  // Nothing if the design says that the bytes are bad.
+  std::optional<std::vector<float>> run(float step, size_t count, const BlockBytes& bytes) {
+    module_->step_i = std::bit_cast<u32>(step);
+    module_->values_i = u32(count);
+    module_->chunk_valid_i = 1;
+    hand_over(module_, [&] { return module_->chunk_ready_o; });
+    module_->chunk_valid_i = 0;
+    std::vector<float> values;
+    const u64 start = module_.cycles, patience = start + 1000 + 100 * count;
+    const size_t words = bytes.bodies.size() / 4 + 1;  // the last has what is left, or nothing
+    bool has_head = false, has_word = false, ends = false, is_bad = false;
+    for (size_t head = 0, word = 0; !ends || word < words;) {
+      if (module_.cycles > patience) throw std::runtime_error("the design hangs");
+      has_head = head < bytes.heads.size() && (has_head || !input_());
+      has_word = word < words && (has_word || !input_());
+      module_->head_valid_i = has_head;
+      module_->word_valid_i = has_word;
+      if (has_head) module_->head_i = bytes.heads[head];
+      if (has_word) put_word(bytes.bodies, word);
+      module_->ready_i = !output_();
+      module_.settle();
+      const bool takes_head = has_head && module_->head_ready_o,
+                 takes_word = has_word && module_->word_ready_o;
+      if (module_->valid_o && module_->ready_i) {
+        values.push_back(std::bit_cast<float>(u32(module_->y_o)));
+        if (module_->last_o) ends = true, is_bad = module_->bad_o;
+      }
+      module_.rise();
+      head += takes_head, word += takes_word;
+      if (takes_head) has_head = false;
+      if (takes_word) has_word = false;
     }
-    ++chunks;
-    std::vector<float> values(size_t(chunk.shape.size()));
-    gather(chunk, values.data());
-    const BlockBytes bytes = machine_.run(grid, values);
-    cycles += machine_.cycles, points += values.size();
-    is_flagged_right &= bytes.is_bad != is_narrow || !pays(bytes, values.size());
-    if (bytes.is_bad || !pays(bytes, values.size())) {
-      ++left_to_host;
-      out.put_bytes(own.bytes());
-      return report;
-    }
-    return put(bytes, chunk.shape, bound.most, values, out);
+    module_->head_valid_i = module_->word_valid_i = 0;
+    cycles = module_.cycles - start;
+    if (is_bad || values.size() != count) return {};
+    return values;
   }
-
-  mutable u64 chunks = 0, left_to_host = 0, points = 0, cycles = 0;
-  mutable bool is_flagged_right = true;
+  u64 cycles = 0;
 
  private:
-  // As the library has it: less than an eighth saved, and another form may be smaller.
-  bool pays(const BlockBytes& bytes, size_t values) const {
-    return 4 + head_bytes_ * bytes.heads.size() + bytes.bodies.size() < values * sizeof(float) / 8 * 7;
-  }
-  ChunkReport put(const BlockBytes& bytes, const Shape& shape, double bound,
-                  std::span<const float> values, Writer& out) const {
-    const size_t start = out.size();
-    out.put(Payload::narrow);
-    for (int section = 0; section < 3; ++section) out.put_section({});
-    for (const u8 head : bytes.heads) {
-      out.put(head);
-      for (size_t k = 1; k < head_bytes_; ++k) out.put(u8(0));
-    }
-    out.put_bytes(bytes.bodies);
-    // The checksum and the largest error are the host's to find.
-    std::vector<float> decoded(values.size());
-    KeptValues kept(decoded.data());
-    library_->decompress(out.bytes().subspan(start), shape.squeezed(), bound, kept, {});
-    ChunkReport report;
-    double max_error = 0;
-    for (size_t i = 0; i < values.size(); ++i)
-      max_error = std::max(max_error, rounded_error(values[i], decoded[i]));
-    report.max_error = stated_error<float>(max_error, bound);
-    report.decoded_hash = hash_of(bytes_of(std::span<const float>(decoded)));
-    return report;
+  void put_word(const std::vector<u8>& bodies, size_t index) {
+    const size_t first = 4 * index, bytes = std::min<size_t>(4, bodies.size() - first);
+    u32 word = 0;
+    for (size_t k = 0; k < bytes; ++k) word |= u32(bodies[first + k]) << 8 * k;
+    module_->word_i = word;
+    module_->word_bytes_i = u8(bytes);
+    module_->word_last_i = bytes < 4;
   }
 
-  std::shared_ptr<const ChunkCodec> library_;
-  size_t head_bytes_;
-  LinearParams params_;
-  BlocksMachine<Module>& machine_;
+  Clocked<Vlwy_blocks_decoder> module_;
+  Stalls input_, output_;
 };
 
 }  // namespace leeway::rtl

@@ -11,11 +11,10 @@
 #include "leeway/encode/fixed.h"
 #include "rtl/tests/blocks_machine.h"
 #include "rtl/tests/fields.h"
+#include "rtl/tests/hardware_stream.h"
 
 namespace leeway::rtl {
 namespace {
-
-constexpr double kBounds[] = {1e-2, 1e-3, 1e-4, 1e-6};
 
 // Codes of values by the scalar definition, as narrow codes have them; nothing if there are none.
 std::optional<std::vector<i16>> narrow_codes(const LinearGrid<float>& grid,
@@ -68,6 +67,7 @@ void check_chunks(bool outlier, LinearParams params, size_t rounds) {
   std::mt19937_64 random(1);
   for (const unsigned percent : {0u, 20u, 60u}) {
     BlocksMachine<Module> machine(Stalls(percent, 2), Stalls(percent, 3));
+    BlocksDecoder decoder(Stalls(percent, 4), Stalls(percent, 5));
     for (size_t round = 0; round < rounds; ++round)
       for (const size_t count : {1u, 31u, 32u, 33u, 64u, 500u, 2048u}) {
         const double bound = std::ldexp(1 + double(random() % 1000) / 1000, int(random() % 40) - 20);
@@ -82,6 +82,10 @@ void check_chunks(bool outlier, LinearParams params, size_t rounds) {
         const BlockBytes wanted = by_library(*codes, outlier);
         ASSERT_TRUE(made.heads == wanted.heads) << round << ' ' << count << ' ' << percent;
         ASSERT_TRUE(made.bodies == wanted.bodies) << round << ' ' << count << ' ' << percent;
+        const auto decoded = decoder.run(grid.short_step, count, made);
+        ASSERT_TRUE(decoded) << round << ' ' << count << ' ' << percent;
+        for (size_t i = 0; i < count; ++i)
+          ASSERT_EQ(bits_of((*decoded)[i]), bits_of(grid.recover(0.0f, i32((*codes)[i]))));
       }
   }
 }
@@ -109,6 +113,28 @@ TEST(RtlBlocks, ResetForgetsAChunk) {
   EXPECT_TRUE(made.heads == wanted.heads && made.bodies == wanted.bodies);
 }
 
+// Bytes of any kind: the decoder gives as many values as it was told, and goes on.
+TEST(RtlBlocks, HostileBytesDoNotStopTheDecoder) {
+  std::mt19937_64 random(1);
+  const LinearGrid<float> grid(1e-3);
+  const auto values = made_values(200, 1e-3, 3, random);
+  const auto codes = *narrow_codes(grid, values);
+  const BlockBytes good = by_library(codes, true);
+  BlocksDecoder decoder;
+  size_t refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    BlockBytes bytes = good;
+    bytes.heads[random() % bytes.heads.size()] = u8(random());
+    if (i % 3 == 0) bytes.bodies.resize(random() % bytes.bodies.size());
+    refused += !decoder.run(grid.short_step, values.size(), bytes);
+  }
+  EXPECT_GT(refused, 100u);
+  const auto decoded = decoder.run(grid.short_step, values.size(), good);
+  ASSERT_TRUE(decoded);
+  for (size_t i = 0; i < codes.size(); ++i)
+    ASSERT_EQ(bits_of((*decoded)[i]), bits_of(grid.recover(0.0f, i32(codes[i]))));
+}
+
 TEST(RtlBlocks, AValueACycle) {
   std::mt19937_64 random(1);
   const auto values = made_values(1 << 15, 1e-3, 1, random);  // all planes
@@ -116,32 +142,29 @@ TEST(RtlBlocks, AValueACycle) {
   machine.run(LinearGrid<float>(1e-3), values);
   std::printf("%zu values: %zu cycles\n", values.size(), size_t(machine.cycles));
   EXPECT_LE(machine.cycles, values.size() + 64);
+  BlocksDecoder decoder;
+  const auto codes = *narrow_codes(LinearGrid<float>(1e-3), values);
+  ASSERT_TRUE(decoder.run(LinearGrid<float>(1e-3).short_step, values.size(), by_library(codes, true)));
+  std::printf("and back: %zu cycles\n", size_t(decoder.cycles));
+  EXPECT_LE(decoder.cycles, values.size() + 64);
 }
 
 template <class Module>
 void check_streams(const std::vector<TestField>& fields, const char* name, const char* recipe,
                    size_t head_bytes) {
-  for (const TestField& field : fields) {
-    CompressOptions options;
-    options.recipe = name;
-    const auto range = value_range(field.view(), options);
+  for (const TestField& field : fields)
     for (const double rel : kBounds) {
-      options.bound = Bound::abs(rel * (range->max - range->min));
-      const Bytes wanted = compress(field.view(), options);
       BlocksMachine<Module> machine;
-      const BlocksCodec<Module> codec(recipe, head_bytes, kShort, machine);
-      Bytes made;
-      compress_with(codec, stored_recipe(options, DType::f32), field.view(), options,
-                    [&](ByteView bytes) { made.insert(made.end(), bytes.begin(), bytes.end()); });
-      ASSERT_TRUE(made == wanted) << field.name << " at " << rel;
-      EXPECT_TRUE(codec.is_flagged_right) << field.name << " at " << rel;
-      EXPECT_EQ(decompress(made).as<float>().size(), field.values.size());
-      std::printf("%-16s %-32s rel %g: %zu chunks in hardware, %zu of them left to the host, "
-                  "%.4f cycles a value, %zu bytes\n",
-                  name, field.name.c_str(), rel, size_t(codec.chunks), size_t(codec.left_to_host),
-                  codec.points ? double(codec.cycles) / double(codec.points) : 0, made.size());
+      const HardwareCodec codec(
+          recipe, kShort,
+          [&](const LinearGrid<float>& grid, const Shape&, std::span<const float> values) {
+            const BlockBytes bytes = machine.run(grid, values);
+            HardwareCodec::Coded coded{{}, machine.cycles};
+            if (!bytes.is_bad) coded.bytes = bytes.payload(head_bytes);
+            return coded;
+          });
+      expect_same_stream(field, rel, name, codec);
     }
-  }
 }
 
 void check_all_streams(const std::vector<TestField>& fields) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "Vlwy_wavesz.h"
+#include "Vlwy_wavesz_decoder.h"
 #include "leeway/join/predict_first.h"
 #include "leeway/predict/wavefront.h"
 #include "leeway/quantize/linear.h"
@@ -41,76 +42,95 @@ struct WaveTable {
       : rows(r), length(l), step_exp(std::ilogb(grid.short_step)), limit(grid.short_limit) {}
 };
 
-class WaveszMachine {
+// What both directions have in common: how a table begins.
+template <class Module>
+class WaveMachine {
  public:
-  static constexpr size_t kMostRows = 1024, kDepth = 43;
-  explicit WaveszMachine(Stalls input = Stalls(), Stalls output = Stalls())
-      : input_(input), output_(output) {
+  WaveMachine(Stalls input, Stalls output) : input_(input), output_(output) {
     module_->table_valid_i = module_->valid_i = module_->ready_i = 0;
     module_.reset();
   }
-
-  // All points of a table, in the order of its rows; in `cycles` from the first one's start.
-  std::vector<WavePoint> run(const WaveTable& table, std::span<const float> values) {
-    begin(table);
-    const std::vector<size_t> order = wave_order(table.rows, table.length);
-    std::vector<WavePoint> points(order.size());
-    const u64 start = module_.cycles, patience = start + 1000 + 100 * order.size();
-    size_t in = 0, out = 0;
-    bool offers = false;  // what was offered stays until it is taken
-    while (out < order.size() && module_.cycles < patience) {
-      offers = in < order.size() && (offers || !input_());
-      module_->valid_i = offers;
-      if (offers) module_->x_i = std::bit_cast<u32>(values[order[in]]);
-      module_->ready_i = !output_();
-      module_.settle();
-      const bool taken = offers && module_->ready_o;
-      if (module_->valid_o && module_->ready_i) {
-        points[order[out]] = {bool(module_->coded_o), i16(module_->code_o),
-                              std::bit_cast<float>(u32(module_->y_o))};
-        last_is_right_ &= bool(module_->last_o) == (out + 1 == order.size());
-        ++out;
-      }
-      module_.rise();
-      in += taken;
-      if (taken) offers = false;
-    }
-    module_->valid_i = 0;
-    if (out < order.size() || !last_is_right_) points.clear();
-    cycles = module_.cycles - start;
-    return points;
-  }
-  // A table is begun and so many of its values are put in, but nothing is waited for.
-  void begin_some(const WaveTable& table, size_t count) {
-    begin(table);
-    module_->ready_i = 0;
-    module_->valid_i = 1;
-    for (size_t i = 0; i < count; ++i) module_.settle(), module_.rise();
-    module_->valid_i = 0;
-  }
   void reset() { module_.reset(); }
-  u64 cycles = 0;
+  u64 cycles = 0;  // of the last table, from its first point's start
 
- private:
+ protected:
   void begin(const WaveTable& table) {
     module_->last_row_i = u32(table.rows - 1);
     module_->last_place_i = u32(table.length - 1);
     module_->step_exp_i = u32(table.step_exp) & 1023;
-    module_->limit_i = std::bit_cast<u32>(table.limit);
     module_->table_valid_i = 1;
     module_->ready_i = 1;
-    bool taken = false;
-    for (int patience = 0; !taken && patience < 1000; ++patience) {
-      module_.settle();
-      taken = module_->table_ready_o;
-      module_.rise();
-    }
+    hand_over(module_, [&] { return module_->table_ready_o; });
     module_->table_valid_i = 0;
   }
+  // put(place) and take(place) for all points, in the order of the wavefront.
+  template <class Put, class Take>
+  void run(const WaveTable& table, Put&& put, Take&& take) {
+    begin(table);
+    const std::vector<size_t> order = wave_order(table.rows, table.length);
+    const u64 start = module_.cycles;
+    size_t out = 0;
+    stream_through(
+        module_, order.size(), input_, output_, [&](size_t i) { put(order[i]); },
+        [&] {
+          take(order[out++]);
+          const bool is_last = out == order.size();
+          if (is_last != bool(module_->last_o)) throw std::runtime_error("last_o is wrong");
+          return is_last;
+        });
+    cycles = module_.cycles - start;
+  }
 
-  Clocked<Vlwy_wavesz> module_;
+  Clocked<Module> module_;
   Stalls input_, output_;
-  bool last_is_right_ = true;
+};
+
+class WaveszMachine : public WaveMachine<Vlwy_wavesz> {
+ public:
+  static constexpr size_t kMostRows = 1024;
+  explicit WaveszMachine(Stalls input = Stalls(), Stalls output = Stalls())
+      : WaveMachine(input, output) {}
+
+  // All points of a table, in the order of its rows.
+  std::vector<WavePoint> run(const WaveTable& table, std::span<const float> values) {
+    std::vector<WavePoint> points(values.size());
+    module_->limit_i = std::bit_cast<u32>(table.limit);
+    WaveMachine::run(
+        table, [&](size_t place) { module_->x_i = std::bit_cast<u32>(values[place]); },
+        [&](size_t place) {
+          points[place] = {bool(module_->coded_o), i16(module_->code_o),
+                           std::bit_cast<float>(u32(module_->y_o))};
+        });
+    return points;
+  }
+  // A table is begun and some values are put in, but nothing is waited for.
+  void begin_some(const WaveTable& table, size_t cycles) {
+    begin(table);
+    module_->ready_i = 0;
+    module_->valid_i = 1;
+    for (size_t i = 0; i < cycles; ++i) module_.settle(), module_.rise();
+    module_->valid_i = 0;
+  }
+};
+
+class WaveszDecoder : public WaveMachine<Vlwy_wavesz_decoder> {
+ public:
+  explicit WaveszDecoder(Stalls input = Stalls(), Stalls output = Stalls())
+      : WaveMachine(input, output) {}
+
+  std::vector<float> run(const WaveTable& table, std::span<const WavePoint> points) {
+    std::vector<float> values(points.size());
+    WaveMachine::run(
+        table,
+        [&](size_t place) {
+          const WavePoint& point = points[place];
+          module_->coded_i = point.coded;
+          module_->code_i = u16(point.code);
+          module_->exact_i = point.coded ? 0 : std::bit_cast<u32>(point.y);
+        },
+        [&](size_t place) { values[place] = std::bit_cast<float>(u32(module_->y_o)); });
+    return values;
+  }
 };
 
 // In the place of `wavefront+linear`: chunks that the design takes go through it. The others, with
@@ -132,7 +152,6 @@ class WaveszJoin final : public Join<float> {
     const std::span<float> x = whole.field.values();
     if (!is_in_place(source, whole.field)) gather(source, x.data());
     const auto points = machine_.run({size_t(table.rows), size_t(table.length), grid}, x);
-    if (points.empty()) throw std::runtime_error("the design hangs");
     points_ += points.size(), cycles_ += machine_.cycles;
     double max_error = 0;
     std::vector<i32> codes(points.size());

@@ -78,15 +78,21 @@ void check_tables(const std::vector<std::pair<size_t, size_t>>& sizes) {
   std::mt19937_64 random(1);
   for (const unsigned percent : {0u, 20u, 60u}) {
     WaveszMachine machine(Stalls(percent, 2), Stalls(percent, 3));
+    WaveszDecoder decoder(Stalls(percent, 4), Stalls(percent, 5));
     for (const auto& [rows, length] : sizes)
       for (const double bound : kBounds) {
         const LinearGrid<float> grid = grid_of(bound * 2);
         const WaveTable table(rows, length, grid);
         const auto values = hostile_table(rows, length, random);
-        expect_same(machine.run(table, values), by_library(table, grid, values),
-                    std::to_string(rows) + " x " + std::to_string(length) + ", bound " +
-                        std::to_string(bound) + ", stalls " + std::to_string(percent));
+        const std::string what = std::to_string(rows) + " x " + std::to_string(length) +
+                                 ", bound " + std::to_string(bound) + ", stalls " +
+                                 std::to_string(percent);
+        const auto points = machine.run(table, values);
+        expect_same(points, by_library(table, grid, values), what);
         if (testing::Test::HasFatalFailure()) return;
+        const auto decoded = decoder.run(table, points);
+        for (size_t i = 0; i < decoded.size(); ++i)
+          ASSERT_EQ(bits_of(decoded[i]), bits_of(points[i].y)) << what << ", decoded point " << i;
       }
   }
 }
