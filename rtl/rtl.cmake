@@ -4,9 +4,11 @@ find_package(GTest REQUIRED)
 include(GoogleTest)
 
 # Generated code has its own ideas of warnings.
-add_library(leeway_rtl_models STATIC)
-target_compile_options(leeway_rtl_models PRIVATE -O2 -w)
+add_library(leeway_rtl_models STATIC EXCLUDE_FROM_ALL)
+target_compile_options(leeway_rtl_models PRIVATE -O1 -w)
 target_compile_features(leeway_rtl_models PUBLIC cxx_std_20)
+# Many small files that all include the same: together they compile in a third of the time.
+set_target_properties(leeway_rtl_models PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
 # A module as the class Vmodule, or under another name with other parameters.
 function(leeway_verilate folder module)
   cmake_parse_arguments(arg "" "PREFIX" "PARAMETERS" ${ARGN})
@@ -30,9 +32,9 @@ leeway_verilate(blocks lwy_blocks PREFIX Vlwy_blocks_pow2 PARAMETERS Pow2=1\'b1)
 leeway_verilate(ceaz lwy_ceaz)
 leeway_verilate(ceaz lwy_ceaz PREFIX Vlwy_ceaz_pow2 PARAMETERS Pow2=1\'b1)
 
-add_executable(leeway_rtl_tests rtl/tests/fadd_test.cc rtl/tests/wavesz_test.cc rtl/tests/blocks_test.cc rtl/tests/ceaz_test.cc tools/sample_fields.cc tools/fpga_model.cc)
+add_executable(leeway_rtl_tests EXCLUDE_FROM_ALL rtl/tests/fadd_test.cc rtl/tests/wavesz_test.cc rtl/tests/blocks_test.cc rtl/tests/ceaz_test.cc tools/sample_fields.cc tools/fpga_model.cc)
 leeway_flags(leeway_rtl_tests)
-target_compile_options(leeway_rtl_tests PRIVATE -O2 -Wno-dangling-else)
+target_compile_options(leeway_rtl_tests PRIVATE -O1 -Wno-dangling-else)
 target_link_libraries(leeway_rtl_tests PRIVATE leeway_objects leeway_rtl_models GTest::gtest_main hwy::hwy)
 target_include_directories(leeway_rtl_tests SYSTEM PRIVATE
                            $<TARGET_PROPERTY:leeway_rtl_models,INTERFACE_INCLUDE_DIRECTORIES>)

@@ -22,15 +22,18 @@ module lwy_outbox #(
   logic               leaves;
   assign leaves   = valid_o && ready_i;
   assign promised = promised_q + (PlaceBits + 1)'(start_i) - (PlaceBits + 1)'(leaves);
+  assign is_idle_o = promised_q == '0;
+  // The flag is a cycle late, so that the count need not wait for what it allows: two more may have
+  // been promised than it has seen.
+  logic is_nearly_full;
+  assign is_nearly_full = promised_q[PlaceBits] || (&promised_q[PlaceBits-1:1]);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       promised_q  <= '0;
       may_start_o <= 1'b0;
-      is_idle_o   <= 1'b1;
     end else begin
       promised_q  <= promised;
-      may_start_o <= !promised[PlaceBits];
-      is_idle_o   <= promised == '0;
+      may_start_o <= !is_nearly_full;
     end
   end
 
