@@ -68,7 +68,7 @@ class HardwareCodec final : public ChunkCodec {
     if (coded.bytes) put(*coded.bytes, out);
     // Less than an eighth saved: another form may be smaller.
     const bool pays = coded.bytes && out.size() - start < values.size() * sizeof(float) / 8 * 7;
-    is_flagged_right &= (kind == Payload::narrow) == pays;
+    if (pays || !coded.bytes) is_flagged_right &= (kind == Payload::narrow) == pays;
     if (pays) return report_of(out.bytes().subspan(start), shape, bound.most, values);
     ++left_to_host;
     out.truncate(start);
