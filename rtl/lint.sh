@@ -6,7 +6,7 @@ failed=0
 lint() {
   local file=$1
   shift
-  verilator --lint-only -Wall -y lib -y wavesz -y blocks -y ceaz "$@" "$file" || failed=1
+  verilator --lint-only -Wall -y lib -y wavesz -y blocks -y ceaz -y axis "$@" "$file" || failed=1
 }
 for stages in 5 7; do
   lint wavesz/lwy_wavesz.sv -GStages=$stages
@@ -17,6 +17,8 @@ for stages in 5 7; do
   for pow2 in 0 1; do lint ceaz/lwy_ceaz.sv -GStages=$stages "-GPow2=1'b$pow2"; done
 done
 for outlier in 0 1; do lint blocks/lwy_blocks_decoder.sv "-GOutlier=1'b$outlier"; done
+lint axis/lwy_axis_blocks.sv
+lint axis/lwy_axis_wavesz.sv
 for file in */*.sv; do
   grep -q "^module $(basename "$file" .sv) " "$file" || { echo "$file has no module of its name"; failed=1; }
   head -n 1 "$file" | grep -q SPDX-License-Identifier || { echo "$file has no licence line"; failed=1; }

@@ -16,9 +16,11 @@ function(leeway_verilate folder module)
     set(arg_PREFIX V${module})
   endif()
   list(TRANSFORM arg_PARAMETERS PREPEND -G)
+  set(folders lib wavesz blocks ceaz axis)
+  list(TRANSFORM folders PREPEND ${PROJECT_SOURCE_DIR}/rtl/)
   verilate(leeway_rtl_models PREFIX ${arg_PREFIX} TOP_MODULE ${module}
            SOURCES ${PROJECT_SOURCE_DIR}/rtl/${folder}/${module}.sv
-           INCLUDE_DIRS ${PROJECT_SOURCE_DIR}/rtl/lib ${PROJECT_SOURCE_DIR}/rtl/${folder}
+           INCLUDE_DIRS ${folders}
            VERILATOR_ARGS -Wall -O3 --x-assign fast --x-initial fast ${arg_PARAMETERS})
 endfunction()
 leeway_verilate(lib lwy_fadd)
@@ -31,8 +33,10 @@ leeway_verilate(blocks lwy_blocks PREFIX Vlwy_blocks_outlier PARAMETERS Outlier=
 leeway_verilate(blocks lwy_blocks PREFIX Vlwy_blocks_pow2 PARAMETERS Pow2=1\'b1)
 leeway_verilate(ceaz lwy_ceaz)
 leeway_verilate(ceaz lwy_ceaz PREFIX Vlwy_ceaz_pow2 PARAMETERS Pow2=1\'b1)
+leeway_verilate(axis lwy_axis_blocks PARAMETERS Outlier=1\'b1)
+leeway_verilate(axis lwy_axis_wavesz)
 
-add_executable(leeway_rtl_tests EXCLUDE_FROM_ALL rtl/tests/fadd_test.cc rtl/tests/wavesz_test.cc rtl/tests/blocks_test.cc rtl/tests/ceaz_test.cc tools/sample_fields.cc tools/fpga_model.cc)
+add_executable(leeway_rtl_tests EXCLUDE_FROM_ALL rtl/tests/fadd_test.cc rtl/tests/wavesz_test.cc rtl/tests/blocks_test.cc rtl/tests/ceaz_test.cc rtl/tests/axis_test.cc tools/sample_fields.cc tools/fpga_model.cc)
 leeway_flags(leeway_rtl_tests)
 target_compile_options(leeway_rtl_tests PRIVATE -O1 -Wno-dangling-else)
 target_link_libraries(leeway_rtl_tests PRIVATE leeway_objects leeway_rtl_models GTest::gtest_main hwy::hwy)
