@@ -41,6 +41,7 @@ module lwy_split_bytes (
     end
   end
   always_ff @(posedge clk_i) begin
-    waiting_q <= enters ? rest | {24'd0, word_i} << {left, 3'b000} : rest;
+    if (drop_i) waiting_q <= '0;
+    else waiting_q <= enters ? rest | {24'd0, word_i} << {left, 3'b000} : rest;
   end
 endmodule
