@@ -79,7 +79,7 @@ module lwy_planes #(
 
   // 16 planes and the signs, 16. Code 0 goes to the highest bit in the end.
   logic [31:0] plane_q[17];
-  logic [15:0] first_q, others_q;
+  logic [15:0] first_q, others_q;  // without outliers the first is one of the others
   logic        full_q, end_q, bad_q, is_new_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -94,8 +94,8 @@ module lwy_planes #(
     if (moves && valid2_q) begin
       for (int k = 0; k < 16; k++) plane_q[k] <= {plane_q[k][30:0], magnitude_q[k]};
       plane_q[16] <= {plane_q[16][30:0], negative_q};
-      if (first2_q) first_q <= magnitude_q;
-      others_q <= first2_q ? 16'd0 : others_q | magnitude_q;
+      if (first2_q) first_q <= Outlier ? magnitude_q : 16'd0;
+      others_q <= !first2_q ? others_q | magnitude_q : Outlier ? 16'd0 : magnitude_q;
       end_q    <= end2_q;
       bad_q    <= bad2_q || (bad_q && !is_new_q);
     end

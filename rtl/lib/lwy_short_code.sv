@@ -35,12 +35,13 @@ module lwy_short_code (
   // To 24 bits; exponents are biased twice.
   logic [47:0] normal3;
   logic [24:0] rounded3;
-  logic        rounds_up3, is_zero4, is_special4, negative4;
+  logic        rest3, rounds_up3, is_zero4, is_special4, negative4;
   logic [9:0]  exp3_n, exp4;
   logic [23:0] t4;
   always_comb begin
     normal3 = product3[47] ? product3 : product3 << 1;
-    rounds_up3 = normal3[23] && (normal3[24] || normal3[22:0] != 23'd0);
+    rest3 = product3[21:0] != 22'd0 || (product3[22] && product3[47]);
+    rounds_up3 = normal3[23] && (normal3[24] || rest3);
     rounded3 = {1'b0, normal3[47:24]} + 25'(rounds_up3);
     exp3_n = exp3 + 10'(product3[47]) + 10'(rounded3[24]);
   end
@@ -50,14 +51,17 @@ module lwy_short_code (
     .data_o({t4, exp4, is_zero4, is_special4, negative4})
   );
 
-  // 16 bits before the point, 25 behind it; at most 17 places to the right.
+  // 16 bits before the point, 25 behind it. From 17 places to the right on less than a half is
+  // left, and how much does not matter.
   logic signed [10:0] right4;
+  logic [4:0]         places4;
   logic [40:0]        wide4, wide5;
   logic               is_large4, is_large5, negative5;
   always_comb begin
     right4 = 11'sd269 - $signed({1'b0, exp4});
     is_large4 = is_special4 || (!is_zero4 && right4 < 11'sd0);
-    wide4 = (is_zero4 || right4 > 11'sd17) ? 41'd0 : {t4, 17'd0} >> right4[4:0];
+    places4 = (is_zero4 || right4 > 11'sd17) ? 5'd31 : right4[4:0];
+    wide4 = {t4, 17'd0} >> places4;
   end
   lwy_pipe #(.Width(43)) u_shift (
     .clk_i, .data_i({wide4, is_large4, negative4}), .data_o({wide5, is_large5, negative5})
@@ -69,5 +73,5 @@ module lwy_short_code (
   );
 
   logic unused;
-  assign unused = ^{inverse_i[31], right4[9:5]};
+  assign unused = ^{inverse_i[31], normal3[22:0], right4[9:5]};
 endmodule
