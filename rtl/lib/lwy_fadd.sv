@@ -21,27 +21,29 @@ module lwy_fadd #(
     .data_o({big, little})
   );
 
-  // How far the exponents are apart: subnormal numbers have the exponent 1 and no leading one.
+  // How far the exponents are apart: subnormal numbers have the exponent 1 and no leading one. From
+  // 27 on all of the little one is below the last bit, and 31 places are as good as more.
   logic       big_is_normal, little_is_normal;
   logic [7:0] big_exp, little_exp, apart;
+  logic [4:0] places;
   always_comb begin
     big_is_normal = big[30:23] != 8'd0;
     little_is_normal = little[30:23] != 8'd0;
     big_exp = big_is_normal ? big[30:23] : 8'd1;
     little_exp = little_is_normal ? little[30:23] : 8'd1;
     apart = big_exp - little_exp;
+    places = (apart[7:5] != 3'd0) ? 5'd31 : apart[4:0];
   end
   // What goes along: exponent, sign, whether magnitudes are subtracted, both negative, special.
   logic [11:0] notes1, notes2, notes3, notes4, notes5;
   logic [23:0] big1, little1;
-  logic [4:0]  shift1;
-  logic        is_far1;
-  lwy_pipe #(.Width(66), .N(OnSeven)) u_apart (
+  logic [4:0]  places1;
+  lwy_pipe #(.Width(65), .N(OnSeven)) u_apart (
     .clk_i,
     .data_i({big_exp, big[31], big[31] ^ little[31], big[31] & little[31],
              big[30:23] == 8'hff, big_is_normal, big[22:0], little_is_normal, little[22:0],
-             apart[4:0], apart > 8'd26}),
-    .data_o({notes1, big1, little1, shift1, is_far1})
+             places}),
+    .data_o({notes1, big1, little1, places1})
   );
 
   // Align; two more bits, and one that says whether there was anything below them.
@@ -50,13 +52,8 @@ module lwy_fadd #(
   logic        sticky;
   always_comb begin
     wide = {little1, 3'b000};
-    if (is_far1) begin
-      aligned1 = 27'd0;
-      sticky   = little1 != 24'd0;
-    end else begin
-      aligned1 = wide >> shift1;
-      sticky   = |(wide & ~(27'h7ffffff << shift1));
-    end
+    aligned1 = wide >> places1;
+    sticky = |(wide & ~(27'h7ffffff << places1));
   end
   lwy_pipe #(.Width(63)) u_align (
     .clk_i,
@@ -130,5 +127,5 @@ module lwy_fadd #(
   lwy_pipe #(.Width(32)) u_round (.clk_i, .data_i(sum5), .data_o(sum_o));
 
   logic unused;
-  assign unused = ^{half4[0], moved[27], notes5[11:4], notes5[2], apart[7:5]};
+  assign unused = ^{half4[0], moved[27], notes5[11:4], notes5[2]};
 endmodule
