@@ -30,18 +30,22 @@ struct Model {
       fail_argument("clock and lanes must be positive");
     if (design == "wavesz")
       input.empty() ? print(printed_by_wavesz(wave)) : simulate_wave(wave);
+    else if (design == "wavesz-rtl")
+      simulate_wave(wave, rtl_wave_schedule);
     else if (design == "ghostsz")
       input.empty() ? print(printed_by_ghostsz(ghost)) : simulate_ghost(ghost);
     else if (design == "ceaz")
       input.empty() ? print(printed_by_ceaz(ceaz)) : simulate_ceaz(ceaz);
     else
-      fail_argument("there is no design '" + design + "'; there are wavesz, ghostsz, ceaz");
+      fail_argument("there is no design '" + design + "'; there are wavesz, wavesz-rtl, ghostsz, ceaz");
   }
 
-  void simulate_wave(const WaveDesign& with) const {
+  void simulate_wave(const WaveDesign& with,
+                     Schedule (*schedule_of)(u64, u64, const WaveDesign&) = wave_schedule) const {
+    if (input.empty()) fail_argument("this design takes a field");
     const ArrayFile in = open_array(input, array);
     const Table table(in.view.shape);
-    const Schedule schedule = wave_schedule(table.rows, table.length, with);
+    const Schedule schedule = schedule_of(table.rows, table.length, with);
     const double e = absolute_bound(in.view);
     bool exact = false;
     if (in.view.dtype == DType::f32)
@@ -151,7 +155,7 @@ void add_model(CLI::App& verb) {
   CLI::App& fpga = *verb.add_subcommand("fpga", "the pipelines of waveSZ, GhostSZ and CEAZ");
   fpga.add_option("FIELD", self->input,
                   "raw or .npy file of f32 or f64; without one, the tables of the papers");
-  fpga.add_option("--design", self->design, "wavesz, ghostsz or ceaz; wavesz if not given")
+  fpga.add_option("--design", self->design, "wavesz, wavesz-rtl (the one in rtl/), ghostsz or ceaz; wavesz if not given")
       ->type_name("NAME");
   fpga.add_option("--lanes", self->lanes, "independent lanes, or pipelines of ceaz")
       ->type_name("N");
