@@ -31,6 +31,7 @@ struct Mesh::Queue {
   };
   Route route;
   u8 position = 0;
+  bool is_switching = false;  // by a control word from the core, which waits for it
   std::deque<Waiting> words;
   u32 taken = 0;              // room that is used, words on their way included
   std::vector<Word> fed;      // at an edge
@@ -296,6 +297,7 @@ void Mesh::switch_route(Core& core, Queue& queue, u8 position, u64 from) {
   events_->add(from, Events::Phase::change, core.row_ * columns_ + core.column_,
                [this, &core, &queue, position, from] {
                  queue.position = position;
+                 queue.is_switching = false;
                  wake(core, from);
                });
 }
@@ -330,7 +332,7 @@ bool Mesh::attempt_move(Core& core, Core::Moving& moving) {
     Queue* const to = queue(core, move.to);
     if (core.last_out_ == now_) return false;
     const Position* const at = to->now();
-    if (!has(at->receive, Side::ramp)) return false;
+    if (!has(at->receive, Side::ramp) || to->is_switching) return false;
     const bool stays = word.control == Control::advance && to->position == 0;
     const u8 sides = stays ? 0 : at->transmit;
     if (!has_room(core, move.to, sides)) return false;
@@ -338,6 +340,7 @@ bool Mesh::attempt_move(Core& core, Core::Moving& moving) {
     transmit(core, move.to, sides, word, now_ + machine_.ramp);
     if (word.control != Control::none) {
       ++count_.control;
+      to->is_switching = stays;
       if (stays) switch_route(core, *to, 1, now_ + machine_.ramp + 1);
     }
     core.last_out_ = now_;
@@ -385,7 +388,7 @@ bool Mesh::attempt_route(Core& core, Color color) {
   const u8 sides = stays ? u8(0) : u8(at.transmit & ~in_set(Side::ramp));
   if (!has_room(core, color, sides) || !links_are_free(core, sides, now_)) return false;
   transmit(core, color, sides, word, now_);
-  if (word.control != Control::none) switch_route(core, q, stays ? 1 : 0, now_ + 1);
+  if (stays || word.control == Control::reset) switch_route(core, q, stays ? 1 : 0, now_ + 1);
   remove_front(core, q);
   return true;
 }
