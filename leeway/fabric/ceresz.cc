@@ -89,12 +89,15 @@ class CereszProgram::Pe {
     if (!has_block_) return core_.finish();
     if (to_relay_ > 0) {
       const u32 blocks = job_.relay == Relay::bulk ? to_relay_ : 1;
+      // In bulk, the PE's own block follows on the same color, and its move is started, too.
+      const bool goes_on = job_.relay == Relay::bulk && place_ == 0;
       to_relay_ -= blocks;
-      return core_.start({.from = raw_into(job_, number_),
-                          .to = raw_out_of(number_),
-                          .blocks = blocks,
-                          .size = size_before(job_.partition, 0),
-                          .then = kStep});
+      core_.start({.from = raw_into(job_, number_),
+                   .to = raw_out_of(number_),
+                   .blocks = blocks,
+                   .size = size_before(job_.partition, 0),
+                   .then = goes_on ? kNoTask : kStep});
+      if (!goes_on) return;
     }
     if (state_ == State::relaying) {
       state_ = State::received;
@@ -226,8 +229,12 @@ Outcome CereszProgram::run() {
   for (u32 row = 0; row < job_.machine.rows; ++row)
     for (u32 column = 0; column < job_.machine.columns; ++column)
       outcome.spent.push_back(mesh_.at(column, row).spent());
-  if (job_.collect == Collect::back)
-    for (const Chain& chain : chains_) take_collected(chain);
+  for (const Chain& chain : chains_) {
+    u64& end = outcome.ends.emplace_back(0);
+    for (u32 pe = 0; pe < chain.count; ++pe)
+      end = std::max(end, mesh_.at(chain.column(pe), chain.row).end());
+    if (job_.collect == Collect::back) take_collected(chain);
+  }
   return outcome;
 }
 

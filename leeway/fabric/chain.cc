@@ -79,9 +79,9 @@ void ChainTimes::relay(u32 block, u32 pipeline, u32 width, u32 blocks) {
     }
   }
   for (u32 pe = 0; pe <= target; ++pe) {
-    // In bulk, one move has all blocks for PEs further on.
-    const bool goes_on = job_.relay == Relay::bulk && pe < target && block + 1 < blocks &&
-                         (blocks - 2 - block) * length_ >= (pe / length_ + 1) * length_;
+    // In bulk, one move has all blocks for PEs further on, and a pipeline's own follows.
+    const u32 own = pe / length_ + (pe % length_ == 0 ? 0 : 1);
+    const bool goes_on = job_.relay == Relay::bulk && pe < target && blocks - 2 - block >= own;
     if (goes_on)
       free_[pe] = last_[pe] + 1;
     else

@@ -187,7 +187,7 @@ u64 Mesh::run() {
       case Event::Phase::change: event.change(); break;
       case Event::Phase::task_end:
         end_task(core);
-        end_ = std::max(end_, now_);
+        core.end_ = std::max(core.end_, now_);
         break;
       case Event::Phase::dispatch: dispatch(core); break;
       case Event::Phase::attempt:
@@ -197,7 +197,9 @@ u64 Mesh::run() {
   }
   for (const Core& core : cores_)
     if (!core.is_finished_ || !core.moving_.empty()) report_deadlock();
-  return end_;
+  u64 end = 0;
+  for (const Core& core : cores_) end = std::max(end, core.end_);
+  return end;
 }
 
 void Mesh::dispatch(Core& core) {
@@ -260,7 +262,7 @@ void Mesh::transmit(Core& core, Color color, u8 sides, const Word& word, u64 lea
     if (!next) {
       queue(core, color)->left.push_back(word);
       if (word.control == Control::none) ++count_.left;
-      end_ = std::max(end_, leaves + 1);
+      core.end_ = std::max(core.end_, leaves + 1);
       continue;
     }
     Queue* const to = queue(*next, color);
@@ -309,7 +311,10 @@ bool Mesh::attempt_move(Core& core, Core::Moving& moving) {
   u64 available = 0;
   Queue* from = nullptr;
   const bool is_control = move.from == kNoColor && moving.done == move.memory->size();
-  if (moving.base > now_) return false;
+  const auto is_same = [&](const Core::Moving& m) {
+    return &m == &moving || (move.from != kNoColor && m.move.from == move.from);
+  };
+  if (moving.base > now_ || &*std::ranges::find_if(core.moving_, is_same) != &moving) return false;
   if (move.from != kNoColor) {
     from = queue(core, move.from);
     const Position* const at = from->now();
@@ -368,9 +373,13 @@ bool Mesh::attempt_move(Core& core, Core::Moving& moving) {
   }
   if (ended) {
     const u8 then = move.then;
+    const Color color = move.from;
     std::erase_if(core.moving_, [&](const Core::Moving& m) { return &m == &moving; });
-    events_->add(now_ + 1, Events::Phase::change, core.row_ * columns_ + core.column_,
-                 [&core, then] { core.activate(then); });
+    for (Core::Moving& next : core.moving_)
+      if (color != kNoColor && next.move.from == color) next.base = now_ + 1;
+    if (then != kNoTask)
+      events_->add(now_ + 1, Events::Phase::change, core.row_ * columns_ + core.column_,
+                   [&core, then] { core.activate(then); });
   }
   return true;
 }

@@ -51,7 +51,9 @@ struct Route {
 // How many words a block has, given its first one.
 using BlockSize = std::function<u32(u32 first)>;
 
-// An asynchronous move of a core.
+inline constexpr u8 kNoTask = 255;
+
+// An asynchronous move of a core. Moves from one color follow each other without a gap.
 struct Move {
   Color from = kNoColor;         // none: from memory
   Color to = kNoColor;           // none: to memory
@@ -59,7 +61,7 @@ struct Move {
   u32 blocks = 1;
   BlockSize size = {};           // of a block that comes from a color
   Control ends = Control::none;  // a control word that is sent behind the words of memory
-  u8 then = 0;                   // the task that its end activates
+  u8 then = kNoTask;             // the task that its end activates
 };
 
 // A task begins with what it takes (cycles) and ends with what it has done.
@@ -93,6 +95,8 @@ class Core {
   u32 row() const { return row_; }
   u64 now() const;
   u32 memory_used() const { return memory_used_; }
+  // Of its last task, and of the last word on its way out of the mesh.
+  u64 end() const { return end_; }
   const Spent& spent() const { return spent_; }
   Spent& spent() { return spent_; }
   std::string name() const;
@@ -113,6 +117,7 @@ class Core {
   std::vector<u8> ready_;    // may hold a task several times
   int running_ = -1;
   std::vector<Moving> moving_;
+  u64 end_ = 0;
   u64 last_in_ = ~u64(0), last_out_ = ~u64(0);  // cycles in which a word crossed the ramp
   Spent spent_;
 };
@@ -167,7 +172,7 @@ class Mesh {
 
   Machine machine_;
   u32 columns_, rows_;
-  u64 now_ = 0, end_ = 0;  // end: of the last task, and of the last word on its way out
+  u64 now_ = 0;
   std::vector<Core> cores_;
   std::vector<std::unique_ptr<Queue>> queues_;  // a PE's colors side by side
   std::vector<std::array<std::vector<u64>, 4>> reserved_;  // cycles in which links are used

@@ -2,20 +2,16 @@
 #include "leeway/fabric/rows.h"
 
 #include <algorithm>
-#include <atomic>
+#include <map>
 #include <mutex>
 #include <queue>
 
 #include "leeway/base/error.h"
 #include "leeway/base/parallel.h"
-#include "leeway/fabric/chain.h"
+#include "leeway/fabric/lanes.h"
 
 namespace leeway::fabric {
 namespace {
-
-bool is_last_round(const Chain& chain, u32 length, u32 round) {
-  return round + 1 == chain.rounds(length);
-}
 
 class Rows {
  public:
@@ -35,24 +31,71 @@ class Rows {
   }
 
  private:
+  // Chains that do the same at different times, as many as a vector has lanes; or single ones.
+  std::vector<std::vector<size_t>> groups() const {
+    const bool has_lanes = LaneTimes::can_do(job_) && !options_.keep_intervals;
+    std::map<std::pair<u32, size_t>, std::vector<size_t>> alike;
+    for (size_t c = 0; c < chains_.size(); ++c)
+      alike[{chains_[c].count, chains_[c].blocks.size()}].push_back(c);
+    std::vector<std::vector<size_t>> groups;
+    const size_t most = has_lanes ? LaneTimes::kLanes : 1;
+    for (const auto& [key, chains] : alike)
+      for (size_t first = 0; first < chains.size(); first += most)
+        groups.emplace_back(chains.begin() + std::ptrdiff_t(first),
+                            chains.begin() + std::ptrdiff_t(std::min(first + most, chains.size())));
+    return groups;
+  }
+
   void run_dealt() {
-    std::atomic<u64> done = 0;
+    const std::vector<std::vector<size_t>> all = groups();
+    u64 done = 0;
     std::mutex mutex;
-    for_each_index(chains_.size(), options_.threads, {}, [&](u64 c) {
-      const Chain& chain = chains_[size_t(c)];
-      ChainTimes times(job_, costs_, chain.count, options_.keep_intervals);
-      std::vector<u8> widths;
-      for (u32 round = 0; round < chain.rounds(job_.length()); ++round) {
-        widths.clear();
-        const size_t first = size_t(round) * chain.pipelines(job_.length());
-        for (u32 k = 0; k < chain.in_round(job_.length(), round); ++k)
-          widths.push_back(widths_[chain.blocks[first + k]]);
-        times.round(widths, is_last_round(chain, job_.length(), round));
-      }
-      keep(size_t(c), times);
+    for_each_index(all.size(), options_.threads, {}, [&](u64 g) {
+      const std::vector<size_t>& group = all[size_t(g)];
+      LaneTimes::can_do(job_) && !options_.keep_intervals ? run_lanes(group) : run_one(group[0]);
       const std::lock_guard lock(mutex);
-      report(double(++done) / double(chains_.size()));
+      report(double(++done) / double(all.size()));
     });
+  }
+
+  // What a chain's k-th block of a round is.
+  u8 width(const Chain& chain, u32 round, u32 k) const {
+    return widths_[chain.blocks[size_t(round) * chain.pipelines(job_.length()) + k]];
+  }
+
+  void run_one(size_t c) {
+    const Chain& chain = chains_[c];
+    const u32 length = job_.length(), rounds = chain.rounds(length);
+    ChainTimes times(job_, costs_, chain.count, options_.keep_intervals);
+    std::vector<u8> widths;
+    for (u32 round = 0; round < rounds; ++round) {
+      widths.clear();
+      for (u32 k = 0; k < chain.in_round(length, round); ++k)
+        widths.push_back(width(chain, round, k));
+      times.round(widths, round + 1 == rounds);
+    }
+    keep(c, times);
+  }
+
+  // Lanes without a chain do what the last one does.
+  void run_lanes(const std::vector<size_t>& group) {
+    constexpr u32 kLanes = LaneTimes::kLanes;
+    const auto chain = [&](u32 lane) -> const Chain& {
+      return chains_[group[std::min<size_t>(lane, group.size() - 1)]];
+    };
+    LaneTimes times(job_, costs_, chain(0).count);
+    std::vector<u8> widths;
+    for (u32 round = 0; round < chain(0).rounds(1); ++round) {
+      widths.clear();
+      for (u32 k = 0; k < chain(0).in_round(1, round); ++k)
+        for (u32 lane = 0; lane < kLanes; ++lane) widths.push_back(width(chain(lane), round, k));
+      times.round(widths);
+    }
+    for (u32 lane = 0; lane < group.size(); ++lane) {
+      for (u32 pe = 0; pe < chain(lane).count; ++pe)
+        outcome_.spent[place(chain(lane), pe)] = times.spent(pe, lane);
+      outcome_.ends[group[lane]] = u64(times.end(lane));
+    }
   }
 
   // The next run of blocks goes to the chain whose first PE is free first; of several, to the
@@ -86,12 +129,15 @@ class Rows {
       throw Error(Errc::canceled, "canceled by the progress callback");
   }
 
+  size_t place(const Chain& chain, u32 pe) const {
+    return size_t(chain.row) * job_.machine.columns + chain.column(pe);
+  }
+
   void keep(size_t c, const ChainTimes& times) {
     const Chain& chain = chains_[c];
     for (u32 pe = 0; pe < chain.count; ++pe) {
-      const size_t place = size_t(chain.row) * job_.machine.columns + chain.column(pe);
-      outcome_.spent[place] = times.spent(pe);
-      if (options_.keep_intervals) outcome_.computed[place] = times.computed(pe);
+      outcome_.spent[place(chain, pe)] = times.spent(pe);
+      if (options_.keep_intervals) outcome_.computed[place(chain, pe)] = times.computed(pe);
     }
     outcome_.ends[c] = u64(times.end());
   }
