@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/wafer.h"
 
+#include "leeway/fabric/picture.h"
 #include "leeway/fabric/printed.h"
 #include "tools/array_file.h"
 #include "tools/output_file.h"
@@ -26,20 +27,26 @@ E choice(const std::string& word, const char* what, std::span<const std::string_
 struct Wafer {
   std::string input, output, mesh = "512x512", relay = "paper", feed = "west",
                              partition = "greedy", collect = "none", deal = "runs",
-                             kernel = "scalar", origin = "wafer", engine = "rows";
+                             kernel = "scalar", origin = "wafer", engine = "rows", picture,
+                             timeline;
   u32 pipeline = 1, width = 0;
+  std::optional<u32> row;
   Machine machine;
   double mega_hertz = 850, host_gb_s = 150;
-  bool decompress = false, json = false, force = false;
+  bool decompress = false, json = false, force = false, routes = false;
   BoundOptions bound;
   ArrayOptions array;
   WorkOptions work;
 
   void run() {
-    if (input.empty()) return print_paper();
     const Job job = job_given();
     const Plan plan = plan_given();
+    if (routes) return print_routes(job, plan);
+    if (input.empty() && !(output + picture + timeline).empty())
+      fail_argument("a simulation needs a field");
+    if (input.empty()) return print_paper();
     if (!output.empty() && decompress) fail_argument("-o is for compressing");
+    if (row && *row >= machine.rows) fail_argument("--row: there is no such row");
     const ArrayFile in = open_array(input, array);
     const Execution execution = work.execution("simulating");
     const Host host(in.view, bound.any() ? bound.bound() : Bound::rel(1e-3), execution);
@@ -51,6 +58,7 @@ struct Wafer {
     });
     const bool holds = decompress ? done.decodes : done.stream.equals_library;
     if (out && holds) out->commit();
+    draw(done);
     const WaferReport report{done, host, kernel == "vector"};
     if (json)
       print(report.json());
@@ -89,6 +97,34 @@ struct Wafer {
             .origin = choice<Origin>(origin, "origin", kOriginNames)};
   }
 
+  void print_routes(Job job, const Plan& plan) const {
+    constexpr u32 kWidth = 12;  // of QMCPack in the paper
+    job.partition = make_partition(plan.direction, plan.partition, job.costs, plan.length,
+                                   width > 0 ? width : kWidth);
+    job.check();
+    const Json program = wafer_program(job);
+    json ? print(program) : print_program(program);
+  }
+
+  void draw(const Simulation& done) const {
+    const auto put = [&](const std::string& path, ByteView bytes) {
+      OutputFile out(path, force);
+      out.write(bytes);
+      out.commit();
+    };
+    const auto put_text = [&](const std::string& path, const std::string& text) {
+      put(path, {reinterpret_cast<const u8*>(text.data()), text.size()});
+    };
+    if (picture.ends_with(".png"))
+      put(picture, heat_map_png(done));
+    else if (!picture.empty())
+      put_text(picture, heat_map_svg(done));
+    // The row that ends last, if none is asked for.
+    const auto chain = row ? std::ranges::find(done.chains, *row, &Chain::row) - done.chains.begin()
+                           : std::ranges::max_element(done.outcome.ends) - done.outcome.ends.begin();
+    if (!timeline.empty()) put_text(timeline, timeline_svg(done, size_t(chain)));
+  }
+
   void print_paper() const {
     std::vector<Printed> rows;
     for (const PrintedNumber& n : printed_numbers())
@@ -108,6 +144,14 @@ struct Wafer {
     verb.add_flag("-f,--force", force, "replace the output if it exists");
     verb.add_flag("--decompress", decompress, "decompress the field's stream instead");
     verb.add_flag("--json", json, "report as JSON, with sums by column and row");
+    verb.add_option("--picture", picture, "draw where PEs spend their cycles: .svg or .png")
+        ->type_name("FILE");
+    verb.add_option("--timeline", timeline, "draw what the PEs of a row do when: .svg")
+        ->type_name("FILE");
+    verb.add_option("--row", row, "the row of the timeline; the last to end if not given")
+        ->type_name("N");
+    verb.add_flag("--routes", routes,
+                  "print the program instead: colors, routes, tasks, memory; needs no field");
     const auto program = "Program";
     verb.add_option("--mesh", mesh, "columns x rows; 512x512 if not given, 750x994 at most")
         ->type_name("CxR")

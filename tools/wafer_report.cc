@@ -107,7 +107,7 @@ Json WaferReport::json() const {
   Json& chain = result["slowest_chain"];
   chain["row"] = done.chains[slowest].row;
   chain["end"] = done.outcome.ends[slowest];
-  for (const Holder& holder : holders(done, slowest))
+  for (const Holder& holder : holders_of(done, slowest))
     chain["rounds"].push_back({{"round", holder.round},
                                {"column", holder.column},
                                {"width", holder.width},
@@ -171,7 +171,7 @@ void WaferReport::print() const {
   const size_t slowest = slowest_chain(done);
   fmt::print("\nlast to end: row {} in cycle {}; held in its rounds by\n", done.chains[slowest].row,
              done.outcome.ends[slowest]);
-  const std::vector<Holder> held = holders(done, slowest);
+  const std::vector<Holder> held = holders_of(done, slowest);
   constexpr size_t kShown = 8;
   for (size_t k = 0; k < std::min(held.size(), kShown); ++k)
     fmt::print("  round {:>4}: column {:>4}, {:>2} bits, until cycle {}\n", held[k].round,

@@ -16,4 +16,8 @@ struct WaferReport {
   void print() const;
 };
 
+// The program of all PEs of a row, and the same as a table.
+Json wafer_program(fabric::Job job);
+void print_program(const Json& program);
+
 }  // namespace leeway::cli

@@ -33,6 +33,14 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
+// What a core did, for a timeline.
+enum class Doing : u8 { relay, receive, compute, send };
+inline constexpr std::string_view kDoingNames[] = {"relay", "receive", "compute", "send"};
+struct Activity {
+  u64 begin, end;
+  Doing doing;
+};
+
 // The program of all PEs, with the words of the blocks.
 class CereszProgram {
  public:

@@ -35,7 +35,8 @@ ChainTimes::ChainTimes(const Job& job, const PipelineCosts& costs, u32 count, bo
       intermediate_(count, job.machine.queue),
       output_(count, job.machine.queue),
       spent_(count),
-      computed_(count) {}
+      computed_(count),
+      activities_(count) {}
 
 void ChainTimes::round(std::span<const u8> widths, bool is_last) {
   const auto blocks = u32(widths.size());
@@ -57,6 +58,10 @@ i64 ChainTimes::move(u32 pe, i64 base, i64 available, i64 room) {
   spent_[pe].wait_room += u64(time - there);
   ++spent_[pe].move;
   return time;
+}
+
+void ChainTimes::note(u32 pe, i64 begin, i64 end, Doing doing) {
+  if (keeps_intervals_) activities_[pe].push_back({u64(begin), u64(end), doing});
 }
 
 void ChainTimes::end_move(u32 pe, i64 last) {
@@ -81,6 +86,7 @@ void ChainTimes::relay(u32 block, u32 pipeline, u32 width, u32 blocks) {
   for (u32 pe = 0; pe <= target; ++pe) {
     // In bulk, one move has all blocks for PEs further on, and a pipeline's own follows.
     const u32 own = pe / length_ + (pe % length_ == 0 ? 0 : 1);
+    note(pe, free_[pe], last_[pe] + 1, pe < target ? Doing::relay : Doing::receive);
     const bool goes_on = job_.relay == Relay::bulk && pe < target && blocks - 2 - block >= own;
     if (goes_on)
       free_[pe] = last_[pe] + 1;
@@ -110,6 +116,7 @@ void ChainTimes::route(u32 pipeline, u32 width) {
     if (pipeline > 0) raw_.leave(pipeline, time);
     passed_[pipeline] = time;
   }
+  note(pipeline, free_[pipeline], last_[pipeline] + 1, Doing::receive);
   end_move(pipeline, last_[pipeline]);
 }
 
@@ -129,6 +136,7 @@ void ChainTimes::route_control(u32 routers) {
 void ChainTimes::compute(u32 pe, u32 place, u32 width) {
   const u32 cycles = costs_.cycles[place][width];
   if (keeps_intervals_) computed_[pe].push_back({u64(free_[pe]), u64(free_[pe]) + cycles});
+  note(pe, free_[pe], free_[pe] + cycles, Doing::compute);
   free_[pe] += cycles;
   spent_[pe].compute += cycles;
 }
@@ -143,6 +151,8 @@ void ChainTimes::hand_on(u32 pe, u32 words) {
     intermediate_.leave(pe + 1, taken);
     last_[pe + 1] = taken;
   }
+  note(pe, free_[pe], last_[pe] + 1, Doing::send);
+  note(pe + 1, free_[pe + 1], last_[pe + 1] + 1, Doing::receive);
   end_move(pe, last_[pe]);
   end_move(pe + 1, last_[pe + 1]);
 }
@@ -192,6 +202,7 @@ void ChainTimes::collect(std::span<const u8> widths) {
       }
       left_ = std::max(left_, before);
     }
+    note(source, free_[source], last_[source] + 1, Doing::send);
     end_move(source, last_[source]);
   }
 }

@@ -27,6 +27,7 @@ class ChainTimes {
   i64 end() const;
   const Spent& spent(u32 pe) const { return spent_[pe]; }
   const std::vector<Interval>& computed(u32 pe) const { return computed_[pe]; }
+  const std::vector<Activity>& activities(u32 pe) const { return activities_[pe]; }
 
  private:
   // The words that wait at one PE: when each of the last Q has gone.
@@ -59,6 +60,7 @@ class ChainTimes {
   void collect(std::span<const u8> widths);
   u8 width_of_pipeline(std::span<const u8> widths, u32 pipeline) const;
   void end_move(u32 pe, i64 last);
+  void note(u32 pe, i64 begin, i64 end, Doing doing);
   // A core moves a word that is there at `available`, and has room at `room`.
   i64 move(u32 pe, i64 base, i64 available, i64 room);
 
@@ -75,6 +77,7 @@ class ChainTimes {
   Queues raw_, intermediate_, output_;
   std::vector<Spent> spent_;
   std::vector<std::vector<Interval>> computed_;
+  std::vector<std::vector<Activity>> activities_;
 };
 
 }  // namespace leeway::fabric

@@ -20,7 +20,10 @@ class Rows {
       : job_(job), chains_(chains), widths_(widths), options_(options), costs_(job) {
     const size_t pes = size_t(job.machine.columns) * job.machine.rows;
     outcome_.spent.resize(pes);
-    if (options.keep_intervals) outcome_.computed.resize(pes);
+    if (options.keep_intervals) {
+      outcome_.computed.resize(pes);
+      outcome_.activities.resize(pes);
+    }
     outcome_.ends.resize(chains.size());
   }
 
@@ -137,7 +140,9 @@ class Rows {
     const Chain& chain = chains_[c];
     for (u32 pe = 0; pe < chain.count; ++pe) {
       outcome_.spent[place(chain, pe)] = times.spent(pe);
-      if (options_.keep_intervals) outcome_.computed[place(chain, pe)] = times.computed(pe);
+      if (!options_.keep_intervals) continue;
+      outcome_.computed[place(chain, pe)] = times.computed(pe);
+      outcome_.activities[place(chain, pe)] = times.activities(pe);
     }
     outcome_.ends[c] = u64(times.end());
   }

@@ -24,7 +24,9 @@ struct RowOptions {
 };
 
 struct RowOutcome : Outcome {
-  std::vector<std::vector<Interval>> computed;  // of every PE, if asked for
+  // Of every PE, if asked for: when it computed, and all that it did.
+  std::vector<std::vector<Interval>> computed;
+  std::vector<std::vector<Activity>> activities;
 };
 
 // `widths`: bits of every block.

@@ -115,21 +115,27 @@ Simulation simulate(const Host& host, Job job, const Plan& plan, const RowOption
   return done;
 }
 
-std::vector<Holder> holders(const Simulation& done, size_t number) {
+RowOutcome again(const Simulation& done, size_t chain) {
   Job job = done.job;
   if (job.deal == Deal::free) job.deal = Deal::runs;  // the chain has its blocks
-  std::vector<Chain> chain{done.chains[number]};
+  std::vector<Chain> chains{done.chains[chain]};
   RowOptions options;
   options.keep_intervals = true;
-  const RowOutcome outcome = run_rows(job, chain, done.coded.widths, options);
-  std::vector<Holder> result(chain[0].rounds(job.length()));
-  for (u32 pe = 0; pe < chain[0].pipelines(job.length()) * job.length(); ++pe) {
-    const u32 column = chain[0].column(pe);
-    const auto& computed = outcome.computed[size_t(chain[0].row) * job.machine.columns + column];
+  return run_rows(job, chains, done.coded.widths, options);
+}
+
+std::vector<Holder> holders_of(const Simulation& done, size_t number) {
+  const Chain& chain = done.chains[number];
+  const u32 length = done.job.length();
+  const RowOutcome outcome = again(done, number);
+  std::vector<Holder> result(chain.rounds(length));
+  for (u32 pe = 0; pe < chain.pipelines(length) * length; ++pe) {
+    const u32 column = chain.column(pe);
+    const auto& computed = outcome.computed[size_t(chain.row) * done.job.machine.columns + column];
     for (u32 round = 0; round < computed.size(); ++round)
       if (computed[round].end >= result[round].end)
         result[round] = {round, column,
-                         done.coded.widths[chain[0].block(job, round, pe / job.length())],
+                         done.coded.widths[chain.block(done.job, round, pe / length)],
                          computed[round].end};
   }
   return result;

@@ -53,6 +53,9 @@ struct Holder {
   u32 round = 0, column = 0, width = 0;
   u64 end = 0;
 };
-std::vector<Holder> holders(const Simulation& done, size_t chain);
+std::vector<Holder> holders_of(const Simulation& done, size_t chain);
+
+// That chain once more, alone, with all that its PEs did.
+RowOutcome again(const Simulation& done, size_t chain);
 
 }  // namespace leeway::fabric
