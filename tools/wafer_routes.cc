@@ -18,7 +18,7 @@ std::string sides(u8 set) {
 
 Json routes_of(const Mesh& mesh, u32 column) {
   Json routes = Json::object();
-  for (Color color = 0; color < kColorNames.size(); ++color)
+  for (Color color = 0; color < std::size(kColorNames); ++color)
     if (const Route* const route = mesh.route(column, 0, color))
       for (const Position& at : route->positions)
         routes[std::to_string(color)].push_back(sides(at.receive) + " -> " + sides(at.transmit));
@@ -49,7 +49,7 @@ Json wafer_program(Job job) {
   const std::vector<Words> no_blocks;
   const CereszProgram program(job, grid, chains, no_blocks);
   Json result;
-  for (Color color = 0; color < kColorNames.size(); ++color)
+  for (Color color = 0; color < std::size(kColorNames); ++color)
     result["colors"].push_back({{"color", color}, {"name", kColorNames[color]}});
   std::map<std::string, std::vector<u32>> alike;
   for (u32 column = 0; column < job.machine.columns; ++column)
