@@ -59,55 +59,63 @@ class CereszProgram::Pe {
                           }});
   }
   void begin() {
-    begin_round();
+    begin_step();
     next();
   }
 
  private:
-  enum class State { relaying, received, sent };
-
   bool is_last() const { return place_ + 1 == job_.length(); }
   std::vector<Interval>& log() {
     return program_.computed_[size_t(core_.row()) * job_.machine.columns + core_.column()];
   }
-
-  void begin_round() {
-    state_ = State::relaying;
-    const u32 blocks =
-        round_ < chain_.rounds(job_.length()) ? chain_.in_round(job_.length(), round_) : 0;
-    has_block_ = pipeline_ < blocks;
-    is_farthest_ = pipeline_ + 1 == blocks;
-    to_relay_ = has_block_ && job_.relay != Relay::router ? blocks - 1 - pipeline_ : 0;
+  // The round of the block that the PE has in this step; PEs further down a pipeline are behind.
+  u32 round() const { return step_ - place_; }
+  u32 blocks_in(u32 round) const {
+    return round < chain_.rounds(job_.length()) ? chain_.in_round(job_.length(), round) : 0;
   }
 
-  // What the end of a move leads to.
+  void begin_step() {
+    const u32 relayed = blocks_in(step_), blocks = step_ >= place_ ? blocks_in(round()) : 0;
+    to_relay_ = job_.relay != Relay::router && relayed > pipeline_ + 1 ? relayed - 1 - pipeline_ : 0;
+    has_block_ = pipeline_ < blocks;
+    is_farthest_ = pipeline_ + 1 == blocks;
+    to_receive_ = to_compute_ = has_block_;
+  }
+
+  // What the end of a move leads to. A PE takes what the one before has made in its last step,
+  // relays, computes, and hands on.
   void next() {
-    if (state_ == State::sent) {
-      ++round_;
-      begin_round();
+    for (;;) {
+      if (to_receive_ && place_ > 0) return receive();
+      if (to_relay_ > 0) {
+        relay();
+        // In bulk, the PE's own block follows on the same color, and its move is started, too.
+        if (job_.relay != Relay::bulk || !to_receive_) return;
+      }
+      if (to_receive_) return receive();
+      if (std::exchange(to_compute_, false)) return core_.activate(kCompute);
+      if (++step_ >= chain_.rounds(job_.length()) + place_) return core_.finish();
+      begin_step();
     }
-    if (!has_block_) return core_.finish();
-    if (to_relay_ > 0) {
-      const u32 blocks = job_.relay == Relay::bulk ? to_relay_ : 1;
-      // In bulk, the PE's own block follows on the same color, and its move is started, too.
-      const bool goes_on = job_.relay == Relay::bulk && place_ == 0;
-      to_relay_ -= blocks;
-      core_.start({.from = raw_into(job_, number_),
-                   .to = raw_out_of(number_),
-                   .blocks = blocks,
-                   .size = size_before(job_.partition, 0),
-                   .then = goes_on ? kNoTask : kStep});
-      if (!goes_on) return;
-    }
-    if (state_ == State::relaying) {
-      state_ = State::received;
-      words_.clear();
-      return core_.start({.from = place_ > 0 ? intermediate_into(number_) : raw_into(job_, number_),
-                          .memory = &words_,
-                          .size = size_before(job_.partition, place_),
-                          .then = kStep});
-    }
-    core_.activate(kCompute);
+  }
+
+  void relay() {
+    const bool is_bulk = job_.relay == Relay::bulk;
+    const u32 blocks = is_bulk ? to_relay_ : 1;
+    to_relay_ -= blocks;
+    core_.start({.from = raw_into(job_, number_),
+                 .to = raw_out_of(number_),
+                 .blocks = blocks,
+                 .size = size_before(job_.partition, 0),
+                 .then = is_bulk && to_receive_ ? kNoTask : kStep});
+  }
+  void receive() {
+    to_receive_ = false;
+    words_.clear();
+    core_.start({.from = place_ > 0 ? intermediate_into(number_) : raw_into(job_, number_),
+                 .memory = &words_,
+                 .size = size_before(job_.partition, place_),
+                 .then = kStep});
   }
 
   u64 compute() {
@@ -119,7 +127,6 @@ class CereszProgram::Pe {
   }
 
   void finish_block() {
-    state_ = State::sent;
     if (!is_last())
       return core_.start({.to = intermediate_out_of(number_), .memory = &words_, .then = kStep});
     if (job_.collect == Collect::back)
@@ -127,7 +134,7 @@ class CereszProgram::Pe {
                           .memory = &words_,
                           .ends = is_farthest_ ? Control::reset : Control::advance,
                           .then = kStep});
-    program_.results_[chain_.block(job_, round_, pipeline_)] = words_;
+    program_.results_[chain_.block(job_, round(), pipeline_)] = words_;
     next();
   }
 
@@ -136,9 +143,8 @@ class CereszProgram::Pe {
   const Chain& chain_;
   Core& core_;
   u32 number_, pipeline_, place_;
-  u32 round_ = 0, to_relay_ = 0;
-  bool has_block_ = false, is_farthest_ = false;
-  State state_ = State::relaying;
+  u32 step_ = 0, to_relay_ = 0;
+  bool has_block_ = false, is_farthest_ = false, to_receive_ = false, to_compute_ = false;
   Words words_;
 };
 

@@ -3,8 +3,10 @@
 // directions [Song et al., HPDC 2024, Figure 9].
 //
 // Every PE has two tasks. `step` takes the cycles that the start of a move costs and decides what
-// comes next: a block for PEs further on is relayed, the PE's own is received, computed, sent on.
-// `compute` runs the sub-stages of the PE on the words in its memory.
+// comes next; `compute` runs the sub-stages of the PE on the words in its memory. In every round a
+// PE takes what the PE before it in its pipeline made in the last round, relays the blocks for
+// pipelines further on, computes, and hands on; the first one receives a block instead. So the PEs
+// of a pipeline work at the same time, on blocks of different rounds.
 #pragma once
 
 #include <memory>

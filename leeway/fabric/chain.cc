@@ -31,6 +31,7 @@ ChainTimes::ChainTimes(const Job& job, const PipelineCosts& costs, u32 count, bo
       sent_(count, -1),
       may_send_(count, 0),
       may_pass_(count, 0),
+      rounds_(length_),
       raw_(count, job.machine.queue),
       intermediate_(count, job.machine.queue),
       output_(count, job.machine.queue),
@@ -39,17 +40,22 @@ ChainTimes::ChainTimes(const Job& job, const PipelineCosts& costs, u32 count, bo
       activities_(count) {}
 
 void ChainTimes::round(std::span<const u8> widths, bool is_last) {
+  hand_on();
+  std::ranges::rotate(rounds_, rounds_.end() - 1);
+  rounds_[0].assign(widths.begin(), widths.end());
   const auto blocks = u32(widths.size());
   for (u32 k = 0; k < blocks; ++k) {
-    const u32 pipeline = job_.nearest_first() ? k : blocks - 1 - k;
     if (job_.relay == Relay::router)
-      route(pipeline, widths[k]);
+      route(k, widths[k]);
     else
-      relay(k, pipeline, widths[k], blocks);
-    run_pipeline(pipeline, widths[k]);
+      relay(k, blocks - 1 - k, widths[k], blocks);
   }
   if (job_.relay == Relay::router && !is_last) route_control(blocks);
-  if (job_.collect == Collect::back) collect(widths);
+  compute();
+}
+
+void ChainTimes::finish() {
+  for (u32 place = 1; place < length_; ++place) round({}, true);
 }
 
 i64 ChainTimes::move(u32 pe, i64 base, i64 available, i64 room) {
@@ -133,12 +139,26 @@ void ChainTimes::route_control(u32 routers) {
   }
 }
 
-void ChainTimes::compute(u32 pe, u32 place, u32 width) {
-  const u32 cycles = costs_.cycles[place][width];
-  if (keeps_intervals_) computed_[pe].push_back({u64(free_[pe]), u64(free_[pe]) + cycles});
-  note(pe, free_[pe], free_[pe] + cycles, Doing::compute);
-  free_[pe] += cycles;
-  spent_[pe].compute += cycles;
+// Every PE computes the block that it has; the last of a pipeline may send what has come of it.
+void ChainTimes::compute() {
+  for (u32 place = 0; place < length_; ++place)
+    for (u32 pipeline = 0; pipeline < rounds_[place].size(); ++pipeline) {
+      const u32 pe = pipeline * length_ + place;
+      const u32 cycles = costs_.cycles[place][width_of_pipeline(rounds_[place], pipeline)];
+      if (keeps_intervals_) computed_[pe].push_back({u64(free_[pe]), u64(free_[pe]) + cycles});
+      note(pe, free_[pe], free_[pe] + cycles, Doing::compute);
+      free_[pe] += cycles;
+      spent_[pe].compute += cycles;
+    }
+  if (job_.collect == Collect::back) collect(rounds_.back());
+}
+
+// What the PEs made in the last round; a PE sends before it receives.
+void ChainTimes::hand_on() {
+  for (u32 place = length_ - 1; place-- > 0;)
+    for (u32 pipeline = 0; pipeline < rounds_[place].size(); ++pipeline)
+      hand_on(pipeline * length_ + place,
+              costs_.words[place + 1][width_of_pipeline(rounds_[place], pipeline)]);
 }
 
 // From core to core of the next PE.
@@ -155,14 +175,6 @@ void ChainTimes::hand_on(u32 pe, u32 words) {
   note(pe + 1, free_[pe + 1], last_[pe + 1] + 1, Doing::receive);
   end_move(pe, last_[pe]);
   end_move(pe + 1, last_[pe + 1]);
-}
-
-void ChainTimes::run_pipeline(u32 pipeline, u32 width) {
-  for (u32 place = 0; place < length_; ++place) {
-    const u32 pe = pipeline * length_ + place;
-    compute(pe, place, width);
-    if (place + 1 < length_) hand_on(pe, costs_.words[place + 1][width]);
-  }
 }
 
 u8 ChainTimes::width_of_pipeline(std::span<const u8> widths, u32 pipeline) const {

@@ -22,6 +22,8 @@ class ChainTimes {
 
   // All pipelines up to the number of widths take a block, in the order of Chain::blocks.
   void round(std::span<const u8> widths, bool is_last);
+  // Behind the last one: what is still in the pipelines comes out.
+  void finish();
   // When the first PE could take the next block.
   i64 first_free() const { return free_[0]; }
   i64 end() const;
@@ -54,8 +56,8 @@ class ChainTimes {
   void relay(u32 block, u32 pipeline, u32 width, u32 blocks);
   void route(u32 pipeline, u32 width);
   void route_control(u32 routers);
-  void run_pipeline(u32 pipeline, u32 width);
-  void compute(u32 pe, u32 place, u32 width);
+  void hand_on();
+  void compute();
   void hand_on(u32 pe, u32 words);
   void collect(std::span<const u8> widths);
   u8 width_of_pipeline(std::span<const u8> widths, u32 pipeline) const;
@@ -73,6 +75,7 @@ class ChainTimes {
   std::vector<i64> last_;   // its last word
   std::vector<i64> passed_, sent_;  // a router's last word, raw and output
   std::vector<i64> may_send_, may_pass_;  // by the position of the output route
+  std::vector<std::vector<u8>> rounds_;  // widths: what the PEs at each place of a pipeline have
   i64 left_ = 0;            // the last word on its way out
   Queues raw_, intermediate_, output_;
   std::vector<Spent> spent_;

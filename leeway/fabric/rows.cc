@@ -77,6 +77,7 @@ class Rows {
         widths.push_back(width(chain, round, k));
       times.round(widths, round + 1 == rounds);
     }
+    times.finish();
     keep(c, times);
   }
 
@@ -124,7 +125,10 @@ class Rows {
       turns.push({times[c].first_free(), c});
       report(double(next) / double(widths_.size()));
     }
-    for (size_t c = 0; c < chains_.size(); ++c) keep(c, times[c]);
+    for (size_t c = 0; c < chains_.size(); ++c) {
+      times[c].finish();
+      keep(c, times[c]);
+    }
   }
 
   void report(double done) const {
