@@ -25,10 +25,9 @@ E choice(const std::string& word, const char* what, std::span<const std::string_
 }
 
 struct Wafer {
-  std::string input, output, mesh = "512x512", relay = "paper", feed = "west",
-                             partition = "greedy", collect = "none", deal = "runs",
-                             kernel = "scalar", origin = "wafer", engine = "rows", picture,
-                             timeline;
+  std::string input, output, mesh = "512x512", relay = "paper", feed = "west", partition = "greedy",
+                             collect = "none", deal = "runs", kernel = "scalar", origin = "wafer",
+                             engine = "rows", picture, timeline;
   u32 pipeline = 1, width = 0;
   std::optional<u32> row;
   Machine machine;
@@ -120,8 +119,9 @@ struct Wafer {
     else if (!picture.empty())
       put_text(picture, heat_map_svg(done));
     // The row that ends last, if none is asked for.
-    const auto chain = row ? std::ranges::find(done.chains, *row, &Chain::row) - done.chains.begin()
-                           : std::ranges::max_element(done.outcome.ends) - done.outcome.ends.begin();
+    const auto chain =
+        row ? std::ranges::find(done.chains, *row, &Chain::row) - done.chains.begin()
+            : std::ranges::max_element(done.outcome.ends) - done.outcome.ends.begin();
     if (!timeline.empty()) put_text(timeline, timeline_svg(done, size_t(chain)));
   }
 
@@ -189,7 +189,9 @@ struct Wafer {
         ->type_name("KIND")
         ->group(program);
     const auto wafer = "Machine";
-    verb.add_option("--clock", mega_hertz, "in MHz; 850 if not given")->type_name("F")->group(wafer);
+    verb.add_option("--clock", mega_hertz, "in MHz; 850 if not given")
+        ->type_name("F")
+        ->group(wafer);
     verb.add_option("--queue", machine.queue, "words that wait at a router for every color; 8")
         ->type_name("N")
         ->group(wafer);

@@ -91,9 +91,8 @@ Json WaferReport::json() const {
   result["seconds"] = done.ceilings[0].seconds;
   result["field_bytes"] = done.traffic.field_bytes;
   for (const Ceiling& limit : done.ceilings)
-    result["limits"].push_back({{"name", limit.name},
-                                {"seconds", limit.seconds},
-                                {"gb_s", limit.bytes_a_second / 1e9}});
+    result["limits"].push_back(
+        {{"name", limit.name}, {"seconds", limit.seconds}, {"gb_s", limit.bytes_a_second / 1e9}});
   result["held_back_by"] = lowest(done.ceilings).name;
   result["gb_s"] = lowest(done.ceilings).bytes_a_second / 1e9;
   for (const Share& share : kShares) result["spent"][share.name] = total(done, share.cycles);
@@ -128,30 +127,34 @@ void WaferReport::print() const {
   const Machine& machine = job.machine;
   const bool compresses = job.direction() == Direction::compress;
   Report report;
-  report.add("mesh", fmt::format("{} columns x {} rows at {:g} MHz, {}, pipelines of {}, fed from {}",
-                                 machine.columns, machine.rows, machine.clock / 1e6,
-                                 compresses ? "compressing" : "decompressing", job.length(),
-                                 job.feeds_both_edges() ? "both edges" : "the west"));
+  report.add("mesh",
+             fmt::format("{} columns x {} rows at {:g} MHz, {}, pipelines of {}, fed from {}",
+                         machine.columns, machine.rows, machine.clock / 1e6,
+                         compresses ? "compressing" : "decompressing", job.length(),
+                         job.feeds_both_edges() ? "both edges" : "the west"));
   report.add("blocks", fmt::format("{} in {} rounds, codes of {:.2f} bits in the mean, {} at most",
                                    done.coded.widths.size(), done.rounds, done.mean_width(),
                                    done.most_width()));
-  report.add("cycles", fmt::format("{} ({:.4g} ms), {:.1f} a round", done.outcome.cycles,
-                                   done.ceilings[0].seconds * 1e3,
-                                   double(done.outcome.cycles) / double(std::max<u64>(done.rounds, 1))));
+  report.add("cycles",
+             fmt::format("{} ({:.4g} ms), {:.1f} a round", done.outcome.cycles,
+                         done.ceilings[0].seconds * 1e3,
+                         double(done.outcome.cycles) / double(std::max<u64>(done.rounds, 1))));
   for (const Ceiling& limit : done.ceilings)
-    report.add(limit.name, fmt::format("{:.4g} GB/s{}", limit.bytes_a_second / 1e9,
-                                       &limit == &lowest(done.ceilings) ? "   <- holds it back" : ""));
+    report.add(limit.name,
+               fmt::format("{:.4g} GB/s{}", limit.bytes_a_second / 1e9,
+                           &limit == &lowest(done.ceilings) ? "   <- holds it back" : ""));
   report.add("if all were alike",
              fmt::format("{:.4g} GB/s with {} bits, {:.4g} GB/s with {}",
                          closed_form_gb_s(done, u32(done.mean_width() + 0.5)),
                          u32(done.mean_width() + 0.5), closed_form_gb_s(done, done.most_width()),
                          done.most_width()));
   if (compresses)
-    report.add("stream", fmt::format("{}, ratio {:.2f}; {} of {} chunks by the wafer, the others by "
-                                     "the host",
-                                     readable_bytes(done.stream.bytes),
-                                     double(host.field_bytes()) / double(done.stream.bytes),
-                                     done.stream.chunks_of_wafer, done.stream.chunks));
+    report.add("stream",
+               fmt::format("{}, ratio {:.2f}; {} of {} chunks by the wafer, the others by "
+                           "the host",
+                           readable_bytes(done.stream.bytes),
+                           double(host.field_bytes()) / double(done.stream.bytes),
+                           done.stream.chunks_of_wafer, done.stream.chunks));
   report.add(compresses ? "bytes" : "values", verdict(*this));
   report.print();
   fmt::print("\nwhat the PEs did\n");
@@ -167,7 +170,8 @@ void WaferReport::print() const {
   fmt::print("\nwhat they computed\n");
   for (size_t w = 0; w < done.work.size(); ++w)
     if (done.work[w] > 0)
-      fmt::print("  {:<16} {:5.1f} %\n", kWorkNames[w], 100 * double(done.work[w]) / double(computed));
+      fmt::print("  {:<16} {:5.1f} %\n", kWorkNames[w],
+                 100 * double(done.work[w]) / double(computed));
   const size_t slowest = slowest_chain(done);
   fmt::print("\nlast to end: row {} in cycle {}; held in its rounds by\n", done.chains[slowest].row,
              done.outcome.ends[slowest]);
@@ -177,11 +181,12 @@ void WaferReport::print() const {
     fmt::print("  round {:>4}: column {:>4}, {:>2} bits, until cycle {}\n", held[k].round,
                held[k].column, held[k].width, held[k].end);
   if (held.size() > kShown) fmt::print("  ... {} more, with --json\n", held.size() - kShown);
-  fmt::print("\nCycles are those of a model: {}, starts of moves fitted, queues and ramps assumed\n"
-             "(docs/HARDWARE.md). Every value is checked and rounded to even, which the paper does "
-             "not do.\n",
-             is_estimate ? "sub-stages by an estimate for vector operations, never measured"
-                         : "sub-stages as the paper measured them");
+  fmt::print(
+      "\nCycles are those of a model: {}, starts of moves fitted, queues and ramps assumed\n"
+      "(docs/HARDWARE.md). Every value is checked and rounded to even, which the paper does "
+      "not do.\n",
+      is_estimate ? "sub-stages by an estimate for vector operations, never measured"
+                  : "sub-stages as the paper measured them");
 }
 
 }  // namespace leeway::cli

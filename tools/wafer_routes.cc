@@ -12,7 +12,8 @@ using namespace fabric;
 std::string sides(u8 set) {
   std::string names;
   for (size_t side = 0; side < std::size(kSideNames); ++side)
-    if (set & in_set(Side(side))) names += (names.empty() ? "" : ", ") + std::string(kSideNames[side]);
+    if (set & in_set(Side(side)))
+      names += (names.empty() ? "" : ", ") + std::string(kSideNames[side]);
   return names.empty() ? "nowhere" : names;
 }
 
@@ -60,8 +61,9 @@ Json wafer_program(Job job) {
   for (u32 pe = 0; pe < job.length(); ++pe) {
     Json names = Json::array();
     for (u32 s = job.partition.cuts[pe]; s < job.partition.cuts[pe + 1]; ++s)
-      names.push_back(std::string(kWorkNames[size_t(stages[s].work)]) +
-                      (stages[s].work == Work::shuffle ? " " + std::to_string(stages[s].plane) : ""));
+      names.push_back(
+          std::string(kWorkNames[size_t(stages[s].work)]) +
+          (stages[s].work == Work::shuffle ? " " + std::to_string(stages[s].plane) : ""));
     result["pipeline"].push_back(
         {{"pe", pe},
          {"sub_stages", names},
@@ -92,8 +94,9 @@ void print_program(const Json& program) {
   fmt::print("colors\n");
   for (const Json& color : program["colors"])
     fmt::print("  {:>2}  {}\n", color["color"].get<int>(), color["name"].get<std::string>());
-  fmt::print("routes (of all rows); of two positions, control words turn a router from one to the "
-             "other\n");
+  fmt::print(
+      "routes (of all rows); of two positions, control words turn a router from one to the "
+      "other\n");
   for (const Json& route : program["routes"]) {
     fmt::print("  columns {}\n", list_of(route["columns"].get<std::vector<u32>>()));
     if (route["by_color"].empty()) fmt::print("    none: in no pipeline\n");

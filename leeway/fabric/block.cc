@@ -85,11 +85,21 @@ void compress(const SubStage& stage, const LinearGrid<float>& grid, Words& words
     case Work::addition:
       for (u32& word : words) word = code_of(std::bit_cast<float>(word));
       break;
-    case Work::lorenzo: take_differences(words); break;
-    case Work::sign: split_signs(words); break;
-    case Work::max: find_largest(words); break;
-    case Work::get_length: take_length(words); break;
-    case Work::shuffle: put_plane(words, stage.plane); break;
+    case Work::lorenzo:
+      take_differences(words);
+      break;
+    case Work::sign:
+      split_signs(words);
+      break;
+    case Work::max:
+      find_largest(words);
+      break;
+    case Work::get_length:
+      take_length(words);
+      break;
+    case Work::shuffle:
+      put_plane(words, stage.plane);
+      break;
   }
 }
 
@@ -97,7 +107,9 @@ void compress(const SubStage& stage, const LinearGrid<float>& grid, Words& words
 void decompress(const SubStage& stage, const LinearGrid<float>& grid, Words& words) {
   const bool is_zero = width_of(words[0]) == 0;
   switch (stage.work) {
-    case Work::shuffle: take_plane(words, stage.plane); break;
+    case Work::shuffle:
+      take_plane(words, stage.plane);
+      break;
     case Work::sign:
       if (!is_zero) join_signs(words);
       break;
@@ -109,7 +121,8 @@ void decompress(const SubStage& stage, const LinearGrid<float>& grid, Words& wor
       words.erase(words.begin());
       for (u32& word : words) word = std::bit_cast<u32>(grid.recover(0.0f, i16(u16(word))));
       break;
-    default: fail_argument("no sub-stage of decompression");
+    default:
+      fail_argument("no sub-stage of decompression");
   }
 }
 
@@ -161,8 +174,7 @@ u32 run_stages(const Partition& partition, u32 pe, const CostTable& costs,
   for (u32 s = partition.cuts[pe]; s < partition.cuts[pe + 1]; ++s) {
     run_one(stages[s], s);
     if (stages[s].work == Work::shuffle && stages[s].plane + 1 == planned)
-      for (u32 plane = planned; plane < kMostWidth; ++plane)
-        run_one({Work::shuffle, plane}, s + 1);
+      for (u32 plane = planned; plane < kMostWidth; ++plane) run_one({Work::shuffle, plane}, s + 1);
   }
   return sum;
 }

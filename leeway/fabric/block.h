@@ -25,10 +25,10 @@
 
 namespace leeway::fabric {
 
-inline constexpr u32 kMostWidth = 16;                      // bits of a code
+inline constexpr u32 kMostWidth = 16;  // bits of a code
 inline constexpr u32 kMostCoded = coded_words(kMostWidth);
 inline constexpr u32 kMostMessage = kBlock + 2 + kMostWidth;  // words between two PEs
-inline constexpr u32 kNoCode = u32(1) << 16;               // on the wire only
+inline constexpr u32 kNoCode = u32(1) << 16;                  // on the wire only
 
 using Words = std::vector<u32>;
 using WorkCycles = std::array<u64, std::size(kWorkNames)>;

@@ -45,8 +45,7 @@ TEST(WaferBlock, SubStagesOneByOneGiveTheWordsOfAllAtOnce) {
   for (int trial = 0; trial < 400; ++trial) {
     const float scale = std::ldexp(1.0f, int(random() % 17) - 1);
     Values values;
-    for (float& v : values)
-      v = trial % 7 == 0 ? 0 : scale * (float(random() % 2001) / 1000 - 1);
+    for (float& v : values) v = trial % 7 == 0 ? 0 : scale * (float(random() % 2001) / 1000 - 1);
     const Words coded = coded_words_of(grid, values);
     const u32 width = width_of(coded[0]), length = 1 + random() % 8, planned = 1 + random() % 16;
     EXPECT_EQ(through(Direction::compress, grid, raw_words(values), length, planned, width), coded);
@@ -87,9 +86,9 @@ TEST(WaferBlock, FlagsValuesWithoutACode) {
       const Words coded = coded_words_of(grid, values);
       EXPECT_TRUE(coded[0] & kNoCode);
       for (const u32 length : {1u, 4u})
-        EXPECT_EQ(through(Direction::compress, grid, raw_words(values), length, 8,
-                          width_of(coded[0])),
-                  coded);
+        EXPECT_EQ(
+            through(Direction::compress, grid, raw_words(values), length, 8, width_of(coded[0])),
+            coded);
     }
 }
 

@@ -76,7 +76,8 @@ class CereszProgram::Pe {
 
   void begin_step() {
     const u32 relayed = blocks_in(step_), blocks = step_ >= place_ ? blocks_in(round()) : 0;
-    to_relay_ = job_.relay != Relay::router && relayed > pipeline_ + 1 ? relayed - 1 - pipeline_ : 0;
+    to_relay_ =
+        job_.relay != Relay::router && relayed > pipeline_ + 1 ? relayed - 1 - pipeline_ : 0;
     has_block_ = pipeline_ < blocks;
     is_farthest_ = pipeline_ + 1 == blocks;
     to_receive_ = to_compute_ = has_block_;
@@ -119,8 +120,8 @@ class CereszProgram::Pe {
   }
 
   u64 compute() {
-    const u64 cycles = run_stages(job_.partition, place_, job_.costs, program_.grid_, words_,
-                                  program_.work_);
+    const u64 cycles =
+        run_stages(job_.partition, place_, job_.costs, program_.grid_, words_, program_.work_);
     core_.spent().compute += cycles;
     log().push_back({core_.now(), 0});
     return cycles;

@@ -71,12 +71,12 @@ class ChainTimes {
   u32 length_, pipelines_;
   i64 hop_, ramp_, start_;
   bool keeps_intervals_;
-  std::vector<i64> free_;   // when a PE may begin its next move or task
-  std::vector<i64> last_;   // its last word
-  std::vector<i64> passed_, sent_;  // a router's last word, raw and output
+  std::vector<i64> free_;                 // when a PE may begin its next move or task
+  std::vector<i64> last_;                 // its last word
+  std::vector<i64> passed_, sent_;        // a router's last word, raw and output
   std::vector<i64> may_send_, may_pass_;  // by the position of the output route
-  std::vector<std::vector<u8>> rounds_;  // widths: what the PEs at each place of a pipeline have
-  i64 left_ = 0;            // the last word on its way out
+  std::vector<std::vector<u8>> rounds_;   // widths: what the PEs at each place of a pipeline have
+  i64 left_ = 0;                          // the last word on its way out
   Queues raw_, intermediate_, output_;
   std::vector<Spent> spent_;
   std::vector<std::vector<Interval>> computed_;

@@ -21,13 +21,16 @@ u64 round_cycles(const Machine& machine, Relay relay, const Partition& partition
   }
   const u64 pipelines = std::max(1u, columns / length);
   switch (relay) {
-    case Relay::paper: return pipelines * one + slowest;
-    case Relay::bulk: return pipelines * words + machine.start + slowest;
+    case Relay::paper:
+      return pipelines * one + slowest;
+    case Relay::bulk:
+      return pipelines * words + machine.start + slowest;
     case Relay::both: {
       const u64 longer = std::max(1u, (columns + 1) / 2 / length);
       return longer * one + slowest;
     }
-    case Relay::router: break;
+    case Relay::router:
+      break;
   }
   return std::max<u64>(pipelines * (words + 1) + 1, one + slowest);
 }

@@ -11,13 +11,20 @@ constexpr u32 kBeforePlanes = 6, kBeforeZeros = 3;
 
 u32 cycles(const CostTable& table, Work work) {
   switch (work) {
-    case Work::multiplication: return table.multiplication;
-    case Work::addition: return table.addition;
-    case Work::lorenzo: return table.lorenzo;
-    case Work::sign: return table.sign;
-    case Work::max: return table.max;
-    case Work::get_length: return table.get_length;
-    case Work::shuffle: break;
+    case Work::multiplication:
+      return table.multiplication;
+    case Work::addition:
+      return table.addition;
+    case Work::lorenzo:
+      return table.lorenzo;
+    case Work::sign:
+      return table.sign;
+    case Work::max:
+      return table.max;
+    case Work::get_length:
+      return table.get_length;
+    case Work::shuffle:
+      break;
   }
   return table.shuffle;
 }

@@ -17,9 +17,8 @@ enum class Direction : u8 { compress, decompress };
 
 // Decompression takes their inverses: planes are put back, codes summed up.
 enum class Work : u8 { multiplication, addition, lorenzo, sign, max, get_length, shuffle };
-inline constexpr std::string_view kWorkNames[] = {"Multiplication", "Addition",  "Lorenzo",
-                                                  "Sign",           "Max",       "GetLength",
-                                                  "1-bit Shuffle"};
+inline constexpr std::string_view kWorkNames[] = {
+    "Multiplication", "Addition", "Lorenzo", "Sign", "Max", "GetLength", "1-bit Shuffle"};
 
 struct SubStage {
   Work work = Work::multiplication;

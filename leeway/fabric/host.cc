@@ -13,8 +13,8 @@
 namespace leeway::fabric {
 namespace {
 
-constexpr u8 kNarrow = 6;         // kind of payload, docs/FORMAT.md
-constexpr size_t kSections = 3;   // empty ones before the codes
+constexpr u8 kNarrow = 6;        // kind of payload, docs/FORMAT.md
+constexpr size_t kSections = 3;  // empty ones before the codes
 constexpr size_t kBeforeHeads = 1 + kSections;
 
 Bytes library_stream(const View& field, const Bound& bound, const Execution& execution) {
@@ -159,7 +159,8 @@ HostReport Host::write(const CodedBlocks& coded, const Sink& sink) const {
   report.chunks = chunks();
   report.equals_library = true;
   const auto emit = [&](ByteView part) {
-    const bool fits = part.size() <= expected_.size() - std::min<u64>(expected_.size(), report.bytes);
+    const bool fits =
+        part.size() <= expected_.size() - std::min<u64>(expected_.size(), report.bytes);
     report.equals_library &=
         fits && std::memcmp(part.data(), expected_.data() + report.bytes, part.size()) == 0;
     report.bytes += part.size();

@@ -17,13 +17,13 @@ namespace leeway::fabric {
 // Blocks as the wafer makes or takes them: of every chunk the coded words, one block behind the
 // other.
 struct CodedBlocks {
-  std::vector<u8> widths;           // of every block
+  std::vector<u8> widths;  // of every block
   std::vector<Words> chunks;
 };
 
 struct HostReport {
   u64 chunks = 0, chunks_of_wafer = 0;
-  u64 bytes = 0;              // of the stream
+  u64 bytes = 0;  // of the stream
   bool equals_library = false;
 };
 

@@ -30,9 +30,9 @@ Made make(const View& view, const Bound& bound, Engine engine, Direction directi
   job.machine.columns = 8;
   job.machine.rows = 3;
   Bytes stream;
-  Simulation done = simulate(
-      host, job, {.direction = direction, .length = length, .engine = engine}, {},
-      [&](ByteView part) { stream.insert(stream.end(), part.begin(), part.end()); });
+  Simulation done =
+      simulate(host, job, {.direction = direction, .length = length, .engine = engine}, {},
+               [&](ByteView part) { stream.insert(stream.end(), part.begin(), part.end()); });
   CompressOptions options;
   options.bound = bound;
   options.recipe = "ceresz";

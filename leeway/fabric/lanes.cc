@@ -71,8 +71,7 @@ namespace leeway::fabric {
 
 bool LaneTimes::can_do(const Job& job) {
   return job.direction() == Direction::compress && job.length() == 1 &&
-         job.relay != Relay::router && job.collect == Collect::none &&
-         job.machine.queue == kQueue;
+         job.relay != Relay::router && job.collect == Collect::none && job.machine.queue == kQueue;
 }
 
 LaneTimes::LaneTimes(const Job& job, const PipelineCosts& costs, u32 count)

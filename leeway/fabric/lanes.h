@@ -31,12 +31,12 @@ class LaneTimes {
   const PipelineCosts& costs_;
   u32 count_;
   i64 base_ = 0;
-  using Lanes = std::vector<i32>;    // [pe][lane]
-  Lanes free_, behind_;              // behind: the cycle behind the last word
-  Lanes room_;                       // [pe][word][lane]: from when on the queue has room again
-  Lanes wait_words_, wait_room_;     // since the last rebase()
-  std::vector<u64> moved_, started_; // of every PE, all lanes alike
-  std::vector<Spent> spent_;         // [pe][lane]
+  using Lanes = std::vector<i32>;     // [pe][lane]
+  Lanes free_, behind_;               // behind: the cycle behind the last word
+  Lanes room_;                        // [pe][word][lane]: from when on the queue has room again
+  Lanes wait_words_, wait_room_;      // since the last rebase()
+  std::vector<u64> moved_, started_;  // of every PE, all lanes alike
+  std::vector<Spent> spent_;          // [pe][lane]
 };
 
 }  // namespace leeway::fabric

@@ -15,16 +15,16 @@ inline constexpr u32 kBlock = 32;  // values of a block
 
 struct Machine {
   u32 columns = 512, rows = 512;
-  double clock = 850e6;      // cycles a second
-  u32 memory = 48 * 1024;    // bytes of a PE, code included
-  u32 queue = 8;             // words that wait at a router, for every color
-  u32 ramp = 2;              // cycles between core and router
-  u32 start = 28;            // cycles until a move has started: end of a task, counter, descriptor
-  u32 colors = 24;           // that can be routed
-  u32 moves = 8;             // asynchronous moves of a core at once
-  u32 channels = 16;         // to and from the host, together on all edges
-  double host = 150e9;       // bytes a second between host and wafer, each way
-  u32 code = 6 * 1024;       // bytes of a PE's program
+  double clock = 850e6;    // cycles a second
+  u32 memory = 48 * 1024;  // bytes of a PE, code included
+  u32 queue = 8;           // words that wait at a router, for every color
+  u32 ramp = 2;            // cycles between core and router
+  u32 start = 28;          // cycles until a move has started: end of a task, counter, descriptor
+  u32 colors = 24;         // that can be routed
+  u32 moves = 8;           // asynchronous moves of a core at once
+  u32 channels = 16;       // to and from the host, together on all edges
+  double host = 150e9;     // bytes a second between host and wafer, each way
+  u32 code = 6 * 1024;     // bytes of a PE's program
 
   // From core to core of the next PE.
   constexpr u32 hop() const { return 2 * ramp + 1; }

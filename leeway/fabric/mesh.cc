@@ -33,11 +33,11 @@ struct Mesh::Queue {
   u8 position = 0;
   bool is_switching = false;  // by a control word from the core, which waits for it
   std::deque<Waiting> words;
-  u32 taken = 0;              // room that is used, words on their way included
-  std::vector<Word> fed;      // at an edge
+  u32 taken = 0;          // room that is used, words on their way included
+  std::vector<Word> fed;  // at an edge
   size_t next_fed = 0;
   std::vector<Word> left;
-  u64 last = ~u64(0);         // cycle in which the last word was taken out
+  u64 last = ~u64(0);  // cycle in which the last word was taken out
 
   bool is_fed() const { return next_fed < fed.size(); }
   const Position* now() const {
@@ -184,12 +184,16 @@ u64 Mesh::run() {
     now_ = event.cycle;
     Core& core = cores_[event.place];
     switch (event.phase) {
-      case Event::Phase::change: event.change(); break;
+      case Event::Phase::change:
+        event.change();
+        break;
       case Event::Phase::task_end:
         end_task(core);
         core.end_ = std::max(core.end_, now_);
         break;
-      case Event::Phase::dispatch: dispatch(core); break;
+      case Event::Phase::dispatch:
+        dispatch(core);
+        break;
       case Event::Phase::attempt:
         if (std::exchange(events_->attempted[event.place], now_) != now_) attempt(core);
         break;
@@ -423,8 +427,7 @@ void Mesh::check_circles() const {
         for (const Side side : kLinks) {
           const Core* const next =
               has(at.transmit, side) ? const_cast<Mesh*>(this)->neighbour(core, side) : nullptr;
-          if (next)
-            visit((size_t(next->row_) * columns_ + next->column_) * 4 + u8(opposite(side)));
+          if (next) visit((size_t(next->row_) * columns_ + next->column_) * 4 + u8(opposite(side)));
         }
       }
       way.pop_back();

@@ -55,8 +55,8 @@ inline constexpr u8 kNoTask = 255;
 
 // An asynchronous move of a core. Moves from one color follow each other without a gap.
 struct Move {
-  Color from = kNoColor;         // none: from memory
-  Color to = kNoColor;           // none: to memory
+  Color from = kNoColor;  // none: from memory
+  Color to = kNoColor;    // none: to memory
   std::vector<u32>* memory = nullptr;
   u32 blocks = 1;
   BlockSize size = {};           // of a block that comes from a color
@@ -105,16 +105,16 @@ class Core {
   friend class Mesh;
   struct Moving {
     Move move;
-    u64 base;         // when its next word could move, if it had one and room
-    u32 left = 0;     // words of the block
-    u32 done = 0;     // words read from memory
+    u64 base;      // when its next word could move, if it had one and room
+    u32 left = 0;  // words of the block
+    u32 done = 0;  // words read from memory
   };
 
   Mesh* mesh_ = nullptr;
   u32 column_ = 0, row_ = 0, memory_used_ = 0;
   bool is_finished_ = true;  // without a program
   std::vector<Task> tasks_;
-  std::vector<u8> ready_;    // may hold a task several times
+  std::vector<u8> ready_;  // may hold a task several times
   int running_ = -1;
   std::vector<Moving> moving_;
   u64 end_ = 0;
@@ -174,7 +174,7 @@ class Mesh {
   u32 columns_, rows_;
   u64 now_ = 0;
   std::vector<Core> cores_;
-  std::vector<std::unique_ptr<Queue>> queues_;  // a PE's colors side by side
+  std::vector<std::unique_ptr<Queue>> queues_;             // a PE's colors side by side
   std::vector<std::array<std::vector<u64>, 4>> reserved_;  // cycles in which links are used
   std::unique_ptr<Events> events_;
   Count count_;

@@ -19,7 +19,7 @@ std::string message_of(const std::function<void()>& f) {
   }
   return "nothing thrown";
 }
-#define EXPECT_SAYS(expression, words)                                                  \
+#define EXPECT_SAYS(expression, words)                                      \
   EXPECT_NE(message_of([&] { expression; }).find(words), std::string::npos) \
       << message_of([&] { expression; })
 
@@ -99,7 +99,8 @@ TEST(WaferMesh, LimitsAreErrorsThatNameThePeAndWhatItNeeds) {
 TEST(WaferMesh, MemoryOfTheProgramDependsOnTheBlocks) {
   Mesh mesh(Machine(), 1, 1);
   const auto allocate_all = [&](u32 values) {
-    for (const Allocation& a : memory_of(Machine(), values)) mesh.at(0, 0).allocate(a.what, a.bytes);
+    for (const Allocation& a : memory_of(Machine(), values))
+      mesh.at(0, 0).allocate(a.what, a.bytes);
   };
   allocate_all(32);
   EXPECT_LT(mesh.at(0, 0).memory_used(), 8u * 1024);

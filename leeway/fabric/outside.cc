@@ -25,8 +25,8 @@ u64 sum(std::span<const u64> words) { return std::accumulate(words.begin(), word
 
 }  // namespace
 
-std::vector<Ceiling> ceilings_of(const Job& job, std::span<const Chain> chains, const Traffic& traffic,
-                             Origin origin) {
+std::vector<Ceiling> ceilings_of(const Job& job, std::span<const Chain> chains,
+                                 const Traffic& traffic, Origin origin) {
   if (job.machine.channels == 0) fail_argument("a wafer has at least one channel");
   if (!(job.machine.host > 0)) fail_argument("the line to the host must have a speed");
   std::vector<Ceiling> ceilings;

@@ -19,20 +19,20 @@ enum class Origin : u8 {
 inline constexpr std::string_view kOriginNames[] = {"wafer", "host"};
 
 struct Ceiling {
-  std::string name;   // "mesh", "collection", "host", and of what comes in "channels", "host, in"
+  std::string name;  // "mesh", "collection", "host", and of what comes in "channels", "host, in"
   double seconds = 0;
   double bytes_a_second = 0;  // of uncompressed values
 };
 
 struct Traffic {
-  u64 cycles = 0;        // of the mesh
-  u64 field_bytes = 0;   // of the uncompressed values
+  u64 cycles = 0;                        // of the mesh
+  u64 field_bytes = 0;                   // of the uncompressed values
   std::vector<u64> words_in, words_out;  // of every chain
 };
 
 // Mesh, collection and host, in this order; what comes in behind them, if it comes from the host.
-std::vector<Ceiling> ceilings_of(const Job& job, std::span<const Chain> chains, const Traffic& traffic,
-                             Origin origin);
+std::vector<Ceiling> ceilings_of(const Job& job, std::span<const Chain> chains,
+                                 const Traffic& traffic, Origin origin);
 // The one that takes longest.
 const Ceiling& lowest(std::span<const Ceiling> ceilings);
 

@@ -70,9 +70,9 @@ Partition make_partition(Direction direction, PartitionRule rule, const CostTabl
   std::vector<u32> cycles;
   for (const SubStage& stage : sub_stages(direction, planned))
     cycles.push_back(table.of(direction, stage, planned));
-  return {direction, planned,
-          rule == PartitionRule::greedy ? greedy_cuts(cycles, length)
-                                        : optimal_cuts(cycles, length)};
+  return {
+      direction, planned,
+      rule == PartitionRule::greedy ? greedy_cuts(cycles, length) : optimal_cuts(cycles, length)};
 }
 
 u32 longest_useful(Direction direction, const CostTable& table, u32 width) {

@@ -14,8 +14,8 @@ inline constexpr std::string_view kPartitionNames[] = {"greedy", "optimal"};
 // The sub-stages of a block of `planned` bits, cut into as many runs as a pipeline has PEs.
 struct Partition {
   Direction direction = Direction::compress;
-  u32 planned = 1;         // bits of the codes that it was made for
-  std::vector<u32> cuts;   // PE p takes the sub-stages from cuts[p] to cuts[p + 1]
+  u32 planned = 1;        // bits of the codes that it was made for
+  std::vector<u32> cuts;  // PE p takes the sub-stages from cuts[p] to cuts[p + 1]
 
   u32 length() const { return u32(cuts.size() - 1); }
   // Wider blocks are finished by the PE that has the last plane; empty PEs hand on what they get.
@@ -28,9 +28,9 @@ struct Partition {
   }
 };
 
-// Algorithm 1 of the paper: PEs take sub-stages until they have an equal part of all cycles or more,
-// the last one the rest. (As printed it tests G_j where G_i is filled, and does not ask whether
-// sub-stages are left; both are repaired.) Returns the cuts.
+// Algorithm 1 of the paper: PEs take sub-stages until they have an equal part of all cycles or
+// more, the last one the rest. (As printed it tests G_j where G_i is filled, and does not ask
+// whether sub-stages are left; both are repaired.) Returns the cuts.
 std::vector<u32> greedy_cuts(std::span<const u32> cycles, u32 length);
 // The cuts with the smallest bottleneck; of several, those with the smallest cuts.
 std::vector<u32> optimal_cuts(std::span<const u32> cycles, u32 length);

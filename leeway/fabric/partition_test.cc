@@ -13,8 +13,8 @@ namespace {
 u32 bottleneck(std::span<const u32> cycles, std::span<const u32> cuts) {
   u32 most = 0;
   for (size_t pe = 0; pe + 1 < cuts.size(); ++pe)
-    most = std::max(most, std::accumulate(cycles.begin() + cuts[pe], cycles.begin() + cuts[pe + 1],
-                                          u32(0)));
+    most = std::max(
+        most, std::accumulate(cycles.begin() + cuts[pe], cycles.begin() + cuts[pe + 1], u32(0)));
   return most;
 }
 
@@ -52,8 +52,12 @@ TEST(WaferPartition, OfThePapersSubStages) {
   struct Case {
     u32 width, length, greedy, optimal;
   };
-  for (const Case& c : {Case{12, 2, 18379, 17847}, {12, 3, 12430, 11898}, {12, 4, 9915, 9209},
-                        {13, 3, 13881, 12430}, {13, 6, 7932, 6316}, {17, 6, 8263, 7932}}) {
+  for (const Case& c : {Case{12, 2, 18379, 17847},
+                        {12, 3, 12430, 11898},
+                        {12, 4, 9915, 9209},
+                        {13, 3, 13881, 12430},
+                        {13, 6, 7932, 6316},
+                        {17, 6, 8263, 7932}}) {
     const auto of = [&](PartitionRule rule) {
       return make_partition(Direction::compress, rule, kScalarCosts, c.length, c.width)
           .bottleneck(kScalarCosts, c.width);

@@ -43,10 +43,11 @@ std::string label(double x, double y, const std::string& words, const char* more
 }
 
 std::string svg(double width, double height, const std::string& content) {
-  return text("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-              "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"13\" "
-              "fill=\"#222\">\n",
-              width, height, width, height) +
+  return text(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+             "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"13\" "
+             "fill=\"#222\">\n",
+             width, height, width, height) +
          rectangle(0, 0, width, height, "#ffffff") + content + "</svg>\n";
 }
 
@@ -108,11 +109,13 @@ std::string heat_map_svg(const Simulation& done) {
   const double bottom = kTop + height + 30;
   constexpr int kSteps = 50;
   for (int step = 0; step < kSteps; ++step)
-    content += rectangle(kLeft + 40 + 4 * step, bottom, 4.3, 12, hex(color_of((step + 0.5) / kSteps)));
-  content += label(kLeft + 15, bottom + 11, "0 %") + label(kLeft + 246, bottom + 11, "100 % of all cycles");
-  content += label(kLeft + 420, bottom + 11,
-                   done.job.feeds_both_edges() ? "fed from west (left) and east"
-                                               : "fed from the west (left)");
+    content +=
+        rectangle(kLeft + 40 + 4 * step, bottom, 4.3, 12, hex(color_of((step + 0.5) / kSteps)));
+  content += label(kLeft + 15, bottom + 11, "0 %") +
+             label(kLeft + 246, bottom + 11, "100 % of all cycles");
+  content += label(
+      kLeft + 420, bottom + 11,
+      done.job.feeds_both_edges() ? "fed from west (left) and east" : "fed from the west (left)");
   return svg(std::max(x, kLeft + 640), bottom + 35, content);
 }
 
@@ -129,8 +132,7 @@ std::vector<u8> heat_map_png(const Simulation& done) {
   for (u32 panel = 0; panel < map.panels.size(); ++panel)
     for (u32 y = 0; y < height; ++y)
       for (u32 x = 0; x < map.columns * scale; ++x) {
-        const double part =
-            map.panels[panel].cells[size_t(y / scale) * map.columns + x / scale];
+        const double part = map.panels[panel].cells[size_t(y / scale) * map.columns + x / scale];
         pixels[size_t(y) * width + panel * (map.columns * scale + kGap) + x] =
             u8(std::lround(std::clamp(part, 0.0, 1.0) * (kWhite - 1)));
       }
@@ -153,8 +155,8 @@ std::string timeline_svg(const Simulation& done, size_t number) {
     content += label(kLeft - 8, y + 10, text("column %u", chain.column(pe)),
                      " text-anchor=\"end\" font-size=\"11\"");
     content += rectangle(kLeft, y, kWidth, kLine - 3, "#eeeeee");
-    const auto& all = outcome.activities[size_t(chain.row) * done.job.machine.columns +
-                                         chain.column(pe)];
+    const auto& all =
+        outcome.activities[size_t(chain.row) * done.job.machine.columns + chain.column(pe)];
     for (size_t k = 0; k < all.size() && double(all[k].begin) < span;) {
       // Moves of one kind that follow each other with nothing but a start between them are one.
       const Activity first = all[k];
@@ -165,13 +167,14 @@ std::string timeline_svg(const Simulation& done, size_t number) {
         end = all[k].end;
       const double from = kLeft + kWidth * double(first.begin) / span,
                    to = kLeft + kWidth * std::min(1.0, double(end) / span);
-      content += rectangle(from, y, std::max(to - from, 0.2), kLine - 3, kFills[size_t(first.doing)]);
+      content +=
+          rectangle(from, y, std::max(to - from, 0.2), kLine - 3, kFills[size_t(first.doing)]);
     }
   }
   for (int tick = 0; tick <= 6; ++tick) {
     const double x = kLeft + kWidth * tick / 6;
-    content += text("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#888\"/>\n", x, y,
-                    x, y + 5);
+    content += text("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#888\"/>\n", x,
+                    y, x, y + 5);
     content += label(x, y + 20, text("%.0f", span * tick / 6), " text-anchor=\"middle\"");
   }
   content += label(kLeft + kWidth / 2, y + 38, "cycles", " text-anchor=\"middle\"");

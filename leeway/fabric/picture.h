@@ -15,7 +15,7 @@ struct HeatMap {
     double mean = 0;            // of all PEs
     std::vector<double> cells;  // row by row
   };
-  u32 columns = 0, rows = 0;    // of cells
+  u32 columns = 0, rows = 0;  // of cells
   std::vector<Panel> panels;
 };
 HeatMap heat_map_of(const Simulation& done, u32 most_cells);

@@ -51,25 +51,24 @@ struct Ratios {
   const char* name;
   double low, high, mean, cuszp_low, cuszp_high, cuszp_mean;
 };
-constexpr Ratios kRatios[] = {
-    {"CESM-ATM 1e-2", 2.67, 21.60, 8.73, 2.84, 43.75, 12.56},
-    {"CESM-ATM 1e-3", 2.13, 16.10, 6.49, 2.25, 25.86, 8.46},
-    {"CESM-ATM 1e-4", 1.68, 13.42, 5.11, 1.75, 19.59, 6.24},
-    {"HACC 1e-2", 4.66, 9.18, 6.82, 5.24, 10.08, 7.63},
-    {"HACC 1e-3", 3.18, 4.91, 4.05, 3.43, 5.20, 4.31},
-    {"HACC 1e-4", 2.38, 3.20, 2.83, 2.53, 3.39, 2.96},
-    {"Hurricane 1e-2", 5.21, 28.82, 17.10, 5.94, 88.88, 38.70},
-    {"Hurricane 1e-3", 3.41, 24.37, 12.57, 3.71, 56.88, 22.31},
-    {"Hurricane 1e-4", 2.53, 19.71, 9.64, 2.70, 36.66, 14.36},
-    {"NYX 1e-2", 7.83, 31.98, 20.22, 9.60, 127.80, 66.73},
-    {"NYX 1e-3", 4.54, 31.84, 14.05, 5.09, 125.55, 38.44},
-    {"NYX 1e-4", 3.10, 29.74, 9.61, 3.35, 98.23, 22.14},
-    {"QMCPack 1e-2", 9.59, 19.67, 14.63, 12.44, 22.21, 17.33},
-    {"QMCPack 1e-3", 5.31, 9.02, 7.16, 6.08, 10.08, 8.08},
-    {"QMCPack 1e-4", 3.48, 4.97, 4.23, 3.79, 5.56, 4.68},
-    {"RTM 1e-2", 10.52, 31.99, 23.46, 13.97, 127.95, 66.97},
-    {"RTM 1e-3", 5.94, 31.98, 17.73, 6.90, 127.80, 42.29},
-    {"RTM 1e-4", 3.79, 31.96, 12.87, 4.17, 127.52, 27.43}};
+constexpr Ratios kRatios[] = {{"CESM-ATM 1e-2", 2.67, 21.60, 8.73, 2.84, 43.75, 12.56},
+                              {"CESM-ATM 1e-3", 2.13, 16.10, 6.49, 2.25, 25.86, 8.46},
+                              {"CESM-ATM 1e-4", 1.68, 13.42, 5.11, 1.75, 19.59, 6.24},
+                              {"HACC 1e-2", 4.66, 9.18, 6.82, 5.24, 10.08, 7.63},
+                              {"HACC 1e-3", 3.18, 4.91, 4.05, 3.43, 5.20, 4.31},
+                              {"HACC 1e-4", 2.38, 3.20, 2.83, 2.53, 3.39, 2.96},
+                              {"Hurricane 1e-2", 5.21, 28.82, 17.10, 5.94, 88.88, 38.70},
+                              {"Hurricane 1e-3", 3.41, 24.37, 12.57, 3.71, 56.88, 22.31},
+                              {"Hurricane 1e-4", 2.53, 19.71, 9.64, 2.70, 36.66, 14.36},
+                              {"NYX 1e-2", 7.83, 31.98, 20.22, 9.60, 127.80, 66.73},
+                              {"NYX 1e-3", 4.54, 31.84, 14.05, 5.09, 125.55, 38.44},
+                              {"NYX 1e-4", 3.10, 29.74, 9.61, 3.35, 98.23, 22.14},
+                              {"QMCPack 1e-2", 9.59, 19.67, 14.63, 12.44, 22.21, 17.33},
+                              {"QMCPack 1e-3", 5.31, 9.02, 7.16, 6.08, 10.08, 8.08},
+                              {"QMCPack 1e-4", 3.48, 4.97, 4.23, 3.79, 5.56, 4.68},
+                              {"RTM 1e-2", 10.52, 31.99, 23.46, 13.97, 127.95, 66.97},
+                              {"RTM 1e-3", 5.94, 31.98, 17.73, 6.90, 127.80, 42.29},
+                              {"RTM 1e-4", 3.79, 31.96, 12.87, 4.17, 127.52, 27.43}};
 
 // The same blocks with heads of 4 bytes, where cuSZp has 1: three more for every 128 bytes of
 // values. Exact for a field; means of many fields come out higher the more the fields differ.
@@ -101,11 +100,12 @@ void add_figure_7(Rows& rows) {
       Machine machine;
       machine.columns = 1;
       machine.rows = count;
-      rows.push_back({"Figure 7",
-                      std::to_string(count) + " rows of one PE, " + std::to_string(width) + " bits",
-                      std::nullopt, 1e3 * gb_s(machine, Relay::paper,
-                                               whole_block(Direction::compress, width), width),
-                      "MB/s"});
+      rows.push_back(
+          {"Figure 7",
+           std::to_string(count) + " rows of one PE, " + std::to_string(width) + " bits",
+           std::nullopt,
+           1e3 * gb_s(machine, Relay::paper, whole_block(Direction::compress, width), width),
+           "MB/s"});
     }
 }
 
@@ -115,8 +115,8 @@ void add_figure_10(Rows& rows) {
     rows.push_back({"Figure 10a", std::to_string(columns) + " columns, relaying, (2)", std::nullopt,
                     double(columns) * relay_cycles(machine, kBlock), "cycles"});
   for (u32 length = 1; length <= 8; ++length) {
-    const Partition partition = make_partition(Direction::compress, PartitionRule::greedy,
-                                               kScalarCosts, length, 12);
+    const Partition partition =
+        make_partition(Direction::compress, PartitionRule::greedy, kScalarCosts, length, 12);
     rows.push_back({"Figure 10b", "QMCPack (12 bits), " + std::to_string(length) + " PEs, slowest",
                     std::nullopt, double(partition.bottleneck(kScalarCosts, 12)), "cycles"});
   }
@@ -151,8 +151,7 @@ double gb_s_at(Direction direction, double width) {
     return double(round_cycles(machine, Relay::paper, whole_block(direction, w), kScalarCosts, w));
   };
   const auto below = u32(width);
-  const double between =
-      cycles(below) + (width - below) * (cycles(below + 1) - cycles(below));
+  const double between = cycles(below) + (width - below) * (cycles(below + 1) - cycles(below));
   return throughput(machine, 1, 1) / between / 1e9;
 }
 
@@ -193,17 +192,18 @@ void add_figure_14(Rows& rows) {
     u32 columns, rows;
   };
   for (const Profiled& set : {kProfiled[0], kProfiled[1]})
-    for (const Size size : {Size{32, 32}, {64, 64}, {128, 128}, {256, 256}, {512, 512}, {750, 994}}) {
+    for (const Size size :
+         {Size{32, 32}, {64, 64}, {128, 128}, {256, 256}, {512, 512}, {750, 994}}) {
       Machine machine;
       machine.columns = size.columns;
       machine.rows = size.rows;
-      rows.push_back({"Figure 14",
-                      std::string(set.name) + " (" + std::to_string(set.width) + " bits), " +
-                          std::to_string(size.columns) + "x" + std::to_string(size.rows),
-                      std::nullopt,
-                      gb_s(machine, Relay::paper, whole_block(Direction::compress, set.width),
-                           set.width),
-                      "GB/s"});
+      rows.push_back(
+          {"Figure 14",
+           std::string(set.name) + " (" + std::to_string(set.width) + " bits), " +
+               std::to_string(size.columns) + "x" + std::to_string(size.rows),
+           std::nullopt,
+           gb_s(machine, Relay::paper, whole_block(Direction::compress, set.width), set.width),
+           "GB/s"});
     }
 }
 
@@ -237,8 +237,10 @@ std::vector<std::string> contradictions() {
       "at 1e-4 takes 102,620 cycles a round, 38,000 more than its 12 bits in Table 3 cost.",
       "Hurricane is the slowest at 1e-2 with a mean ratio of 17.10; NYX with 20.22 is 27 % faster, "
       "RTM with 23.46 twice as fast: throughput is no function of Table 5.",
-      "Blocks of CereSZ and cuSZp differ by three bytes of head, and from that the ratios of single "
-      "fields in Table 5 follow within 0.5 %; but the highest of HACC (9.18 where 8.15 follows) and "
+      "Blocks of CereSZ and cuSZp differ by three bytes of head, and from that the ratios of "
+      "single "
+      "fields in Table 5 follow within 0.5 %; but the highest of HACC (9.18 where 8.15 follows) "
+      "and "
       "of QMCPack (19.67 where 14.61 follows) are too high.",
       "Equation (2) has T_C C1 for any pipeline length, though only T_C / length blocks pass in a "
       "round; (3) has length * C2 for intermediate words that every PE sends once; (4) inherits "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Printed: the numbers of the CereSZ paper [Song et al., HPDC 2024] and what the model says of each.
+// Printed: the numbers of the CereSZ paper [Song et al., HPDC 2024] and what the model says of
+// each.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,7 @@
 namespace leeway::fabric {
 
 struct PrintedNumber {
-  std::string table;              // "Table 1"
+  std::string table;  // "Table 1"
   std::string what;
   std::optional<double> printed;  // nothing: a picture without numbers in the text
   double modelled = 0;

@@ -117,8 +117,7 @@ class Rows {
       const size_t c = turns.top().second;
       turns.pop();
       Chain& chain = chains_[c];
-      const size_t count =
-          std::min<size_t>(chain.pipelines(job_.length()), widths_.size() - next);
+      const size_t count = std::min<size_t>(chain.pipelines(job_.length()), widths_.size() - next);
       for (size_t k = 0; k < count; ++k) chain.blocks.push_back(u32(next + k));
       times[c].round(widths_.subspan(next, count), false);
       next += count;

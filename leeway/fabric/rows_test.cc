@@ -32,8 +32,7 @@ struct Trial {
     job.deal = Deal(random() % 3);
     if (job.feeds_both_edges()) machine.columns = std::max(machine.columns, 2u);
     const u32 most = job.feeds_both_edges() ? machine.columns / 2 : machine.columns;
-    const u32 length =
-        job.relay == Relay::router ? 1 : std::min(most, u32(1 + random() % 6));
+    const u32 length = job.relay == Relay::router ? 1 : std::min(most, u32(1 + random() % 6));
     // Computing may be shorter than relaying.
     if (random() % 3 == 0)
       job.costs = {some(100), some(50), some(50), some(50), some(50), some(50), some(60), 0};

@@ -33,7 +33,7 @@ struct Simulation {
   WorkCycles work{};
   Traffic traffic;
   std::vector<Ceiling> ceilings;
-  u64 rounds = 0;  // of the chain that has most
+  u64 rounds = 0;        // of the chain that has most
   bool decodes = false;  // decompressing: to what the library decodes, bit for bit
   HostReport stream;     // compressing: the stream that was written
 
