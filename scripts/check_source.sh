@@ -7,7 +7,7 @@ complain() { echo "check_source: $*"; failed=1; }
 
 # Every folder may include itself and those before it in this list; the folders of stages may not include each other.
 #   base <- stage <- preprocess, predict, quantize, encode, lossless <- join <- recipe <- codec <- engine <- choose
-#   base <- stage <- stream <- engine <- quality
+#   base <- stage <- stream <- engine <- quality <- choose
 #   fabric, models of hardware, stands beside the library: it uses it, and nothing in leeway/ uses fabric
 stages="preprocess predict quantize encode lossless"
 arrows() {  # folder, folders that it may include
