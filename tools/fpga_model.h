@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "leeway/leeway.hpp"
+#include "tools/printed_table.h"
 
 namespace leeway::cli {
 
@@ -63,12 +64,7 @@ Schedule ceaz_schedule(u64 values, u64 value_bytes, double ratio, const CeazDesi
 template <class T>
 bool wave_order_is_exact(std::span<const T> values, u64 rows, u64 length, double bound);
 
-// One number of a paper's table and what the model says.
-struct Printed {
-  std::string what;
-  double printed, modelled;
-  std::string unit;
-};
+// The tables of the papers and what the models say.
 std::vector<Printed> printed_by_wavesz(const WaveDesign& design);
 std::vector<Printed> printed_by_ghostsz(const GhostDesign& design);
 std::vector<Printed> printed_by_ceaz(const CeazDesign& design);

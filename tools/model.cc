@@ -7,6 +7,7 @@
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/fpga_model.h"
+#include "tools/wafer.h"
 
 namespace leeway::cli {
 namespace {
@@ -128,22 +129,7 @@ struct Model {
   }
 
   void print(const std::vector<Printed>& all) const {
-    if (json) {
-      Json list = Json::array();
-      for (const Printed& p : all)
-        list.push_back({{"what", p.what},
-                        {"printed", p.printed},
-                        {"modelled", p.modelled},
-                        {"unit", p.unit},
-                        {"difference", p.modelled / p.printed - 1}});
-      fmt::print("{}\n", list.dump(2));
-      return;
-    }
-    fmt::print("{:<50} {:>10} {:>10} {:<6} {:>11}\n", "in the paper", "printed", "modelled", "",
-               "difference");
-    for (const Printed& p : all)
-      fmt::print("{:<50} {:>10.4g} {:>10.4g} {:<6} {:>+10.1f}%\n", p.what, p.printed, p.modelled,
-                 p.unit, 100 * (p.modelled / p.printed - 1));
+    json ? cli::print(json_of(all)) : print_text(all);
   }
 };
 
@@ -152,6 +138,7 @@ struct Model {
 void add_model(CLI::App& verb) {
   const auto self = std::make_shared<Model>();
   verb.require_subcommand(1);
+  add_wafer(verb);
   CLI::App& fpga = *verb.add_subcommand("fpga", "the pipelines of waveSZ, GhostSZ and CEAZ");
   fpga.add_option("FIELD", self->input,
                   "raw or .npy file of f32 or f64; without one, the tables of the papers");
