@@ -96,6 +96,28 @@ TEST_P(Promise, IsIdempotent) {
   });
 }
 
+// 3: also where arrays are so large that weights are learned, and several settings do for the
+// coarse levels of the decoded data.
+TEST_P(Promise, IsIdempotentInLargerArrays) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (const Shape& shape : {Shape{90000}, Shape{300, 310}, Shape{50, 2400}, Shape{45, 50, 60},
+                             Shape{10, 8, 40, 50}})
+    for (const float noise : {0.0f, 0.01f, 0.1f, 0.5f}) {
+      std::vector<float> values(size_t(shape.size()));
+      for (size_t i = 0; i < values.size(); ++i) {
+        const float part = float(i) / float(values.size());  // calm in the beginning
+        values[i] = std::sin(0.05f * float(i / 60)) * std::cos(0.07f * float(i % 60)) +
+                    noise * part * uniform(random);
+      }
+      const auto options = options_for<float>(Bound::abs(1e-2), GetParam());
+      const Bytes once = compress(values.data(), shape, options);
+      const Bytes twice = compress(decompress(once).as<float>().data(), shape, options);
+      EXPECT_EQ(inspect(once).statement.decoded_hash, inspect(twice).statement.decoded_hash)
+          << to_string(shape) << " " << noise;
+    }
+}
+
 // 2 and 3: what was no fill value does not become one, although many lie near; then nothing
 // changes when it is compressed again.
 TEST_P(Promise, NoOrdinaryValueBecomesAFillValue) {

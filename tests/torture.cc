@@ -311,7 +311,7 @@ template <class T>
 Case<T> make_case(Random& random, u64 number) {
   static const Shape kShapes[] = {{700},      {3000},        {50, 61},         {14, 15, 16},
                                   {5, 9, 30}, {4, 5, 9, 11}, {3, 1, 7, 11, 5}, {1, 2, 300}};
-  static const Shape kLargeShapes[] = {{200, 201}, {30, 35, 40}};
+  static const Shape kLargeShapes[] = {{200, 201}, {30, 35, 40}, {50, 50, 50}, {40, 2500}};
   Case<T> made;
   // Absolute bounds are most of all bounds.
   static constexpr Asked kKinds[] = {Asked::abs, Asked::abs,       Asked::rel,      Asked::abs,

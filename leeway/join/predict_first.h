@@ -113,7 +113,9 @@ class PredictFirst final : public Join<T> {
     const auto coder = std::make_unique<Trying<T, Q>>(quantizer_, chunk);
     Writer notes;
     walk(candidate, Field<T>{values.data(), sample.shape}, *coder, notes);
-    return coder->result();
+    Trial result = coder->result();
+    result.lossless = is_lossless(chunk);
+    return result;
   }
 
   // Predictors that go from coarse to fine (trials.h) predict a value that is alone as 0. This is
@@ -125,7 +127,13 @@ class PredictFirst final : public Join<T> {
     const T before = value;
     Code<T> code = 0;
     GridsInForce<T, Q>(quantizer_, chunk).quantize(value, {}, code, 0);
-    return {.coded = code != 0, .unchanged = bits_of(value) == bits_of(before)};
+    return {.coded = code != 0, .unchanged = bits_of(value) == bits_of(before),
+            .lossless = is_lossless(chunk)};
+  }
+
+  // An integer that is less than 1 away from another is the same.
+  static bool is_lossless(const CodedChunk<T>& chunk) {
+    return std::is_integral_v<T> && chunk.bound < 1;
   }
 
   P predictor_;

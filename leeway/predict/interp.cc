@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "leeway/predict/maker.h"
+
 namespace leeway {
 namespace {
 
@@ -33,11 +35,11 @@ Interp Interp::settled(const Shape& shape, const Try& trial) const {
 
   // What certain settings have made must stay as it is; larger steps first, for their multiples are
   // multiples of smaller ones, too.
+  std::vector<Interp> candidates;
   for (const size_t k : tights)
     for (const i32 order : orders)
-      for (const i32 curve : curves)
-        if (const Interp made = with(order, curve, k); looks_made_by(made, shape, 0, trial))
-          return made;
+      for (const i32 curve : curves) candidates.push_back(with(order, curve, k));
+  if (const auto made_by = maker_of(shape, candidates, trial)) return *made_by;
 
   const Sample sample = middle_sample(shape, std::clamp<u64>(shape.size() / 16, 16384, 262144));
   Interp best = with(orders[0], curves[0], usual);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 
 #include "leeway/predict/number.h"
 #include "leeway/predict/trials.h"
@@ -73,6 +74,9 @@ struct Interp {
   static size_t level_of_first(const Shape& shape) {
     return size_t(std::max(levels_of(shape) - 1, 0));
   }
+
+  static u32 frozen_axes(const Shape&) { return 0; }
+  static size_t learned_levels() { return 0; }
 
  private:
   // The new points of a level along one axis.

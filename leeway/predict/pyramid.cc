@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "leeway/predict/maker.h"
+#include "leeway/predict/pyramid/taps.h"
+
 namespace leeway {
 namespace {
 
@@ -61,13 +64,11 @@ class Search {
   // Settings that leave the array as it is: it may have been decoded with them. Larger steps first,
   // as their multiples are multiples of smaller ones, too.
   std::optional<Pyramid> settings_of_decoded() const {
+    std::vector<Pyramid> candidates;
     for (const i32 tight : tight_)
       for (const i32 taps : taps_)
-        for (const i32 frozen : frozen_)
-          if (const Pyramid made = with(frozen, tight, taps);
-              looks_made_by(made, shape_, u32(frozen), trial_))
-            return made;
-    return std::nullopt;
+        for (const i32 frozen : frozen_) candidates.push_back(with(frozen, tight, taps));
+    return maker_of(shape_, candidates, trial_);
   }
 
   u64 cost_of(i32 frozen, i32 tight, i32 taps, const Sample& sample) const {
@@ -142,6 +143,10 @@ u32 Pyramid::active_axes(const Shape& shape) const {
   return active;
 }
 
+u32 Pyramid::frozen_axes(const Shape& shape) const {
+  return ((1u << shape.rank()) - 1) & ~active_axes(shape);
+}
+
 size_t Pyramid::level_of_first(const Shape& shape) const {
   const u32 active = active_axes(shape);
   size_t level = 0;
@@ -149,6 +154,8 @@ size_t Pyramid::level_of_first(const Shape& shape) const {
     if (active >> axis & 1) level = std::max(level, size_t(std::bit_width(shape[axis] - 1)));
   return level;
 }
+
+size_t Pyramid::learned_levels() const { return params.taps > 0 ? pyramid::kLearnedLevels : 0; }
 
 double Pyramid::tightening(size_t level) const {
   const auto [alpha, beta] = kTightness[std::max(params.tight, 0)];

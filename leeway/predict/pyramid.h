@@ -63,6 +63,12 @@ struct Pyramid {
   // The level whose bound the first value has.
   LEEWAY_EXPORT size_t level_of_first(const Shape& shape) const;
 
+  // The axes that are not interpolated, as bits.
+  LEEWAY_EXPORT u32 frozen_axes(const Shape& shape) const;
+
+  // Finest levels where values depend on learned weights.
+  LEEWAY_EXPORT size_t learned_levels() const;
+
  private:
   // The axes that are interpolated, as bits.
   LEEWAY_EXPORT u32 active_axes(const Shape& shape) const;

@@ -20,6 +20,7 @@ struct Trial {
   u64 cost = 0;           // about how many bits the codes take, times 2^16
   u64 coded = 0;          // values whose code is not 0
   bool unchanged = true;  // whether all values came back bit for bit
+  bool lossless = false;  // whether no settings could change a value
 };
 
 }  // namespace leeway

@@ -9,6 +9,9 @@
 
 namespace leeway::pyramid {
 
+// Taps are learned on so many of the finest levels.
+inline constexpr size_t kLearnedLevels = 3;
+
 template <class C>
 class Taps {
  public:
@@ -17,7 +20,6 @@ class Taps {
 
   // Gives a class its taps and their learner, if it can have some.
   void find(Class<C>& points) {
-    constexpr size_t kLearnedLevels = 3;
     const Step<C>& step = points.slice.step;
     const Part& part = points.part;
     const bool flat = !step.layout.is_split();
