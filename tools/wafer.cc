@@ -152,6 +152,18 @@ struct Wafer {
         ->type_name("N");
     verb.add_flag("--routes", routes,
                   "print the program instead: colors, routes, tasks, memory; needs no field");
+    add_program_to(verb);
+    add_machine_to(verb);
+    verb.add_option("--engine", engine,
+                    "rows (fast) or mesh (the definition, event by event; for small meshes)")
+        ->type_name("NAME")
+        ->group("Work");
+    bound.add_to(verb);
+    array.add_to(verb);
+    work.add_to(verb);
+  }
+
+  void add_program_to(CLI::App& verb) {
     const auto program = "Program";
     verb.add_option("--mesh", mesh, "columns x rows; 512x512 if not given, 750x994 at most")
         ->type_name("CxR")
@@ -188,6 +200,9 @@ struct Wafer {
                     "scalar (cycles fitted to the paper) or vector (an estimate)")
         ->type_name("KIND")
         ->group(program);
+  }
+
+  void add_machine_to(CLI::App& verb) {
     const auto wafer = "Machine";
     verb.add_option("--clock", mega_hertz, "in MHz; 850 if not given")
         ->type_name("F")
@@ -211,13 +226,6 @@ struct Wafer {
                     "where the blocks come from: wafer (as the paper assumes) or host")
         ->type_name("PLACE")
         ->group(wafer);
-    verb.add_option("--engine", engine,
-                    "rows (fast) or mesh (the definition, event by event; for small meshes)")
-        ->type_name("NAME")
-        ->group("Work");
-    bound.add_to(verb);
-    array.add_to(verb);
-    work.add_to(verb);
   }
 };
 
