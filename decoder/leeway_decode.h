@@ -3087,6 +3087,7 @@ static const char* const lwyi_recipes[] = {
     "linear+huffman",
     "linear+arithmetic",
     "transpose+linear:step=pow2+arithmetic",
+    "wavefront+linear:step=pow2,bins=65536,second=0+raw+deflate:level=1",
 };
 #define LWYI_RECIPES (sizeof lwyi_recipes / sizeof *lwyi_recipes)
 

@@ -68,6 +68,7 @@ RECIPES = [
     "linear+huffman",
     "linear+arithmetic",
     "transpose+linear:step=pow2+arithmetic",
+    "wavefront+linear:step=pow2,bins=65536,second=0+raw+deflate:level=1",
 ]  # by the numbers that brief streams have for them
 
 

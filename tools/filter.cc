@@ -5,6 +5,7 @@
 #include "leeway/hdf5.h"
 
 #include "hdf5/parameters.h"
+#include "leeway/stage/params.h"
 #include "tools/cli.h"
 
 namespace leeway::cli {

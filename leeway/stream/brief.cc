@@ -53,6 +53,7 @@ constexpr std::string_view kRecipes[] = {
     "linear+huffman",
     "linear+arithmetic",
     "transpose+linear:step=pow2+arithmetic",
+    "wavefront+linear:step=pow2,bins=65536,second=0+raw+deflate:level=1",
 };
 
 // Returns the recipe's number, or the number of recipes in the list if it has none.

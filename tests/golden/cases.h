@@ -3,6 +3,7 @@
 // (bytes_test.cc), kept for that of decoders (make_golden.cc).
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
