@@ -1292,6 +1292,7 @@ static const lwyi_parameter lwyi_parameters[] = {
     {LWYI_LINEAR, "step", 0, 0, 1, "short pow2", LWYI_STEP},
     {LWYI_LINEAR, "bins", 0, 0, 1073741824, NULL, LWYI_BINS},
     {LWYI_LINEAR, "beyond", 0, 0, 1, "exact planes", LWYI_BEYOND},
+    {LWYI_LINEAR, "second", 1, 0, 1, NULL, LWYI_UNUSED},
     {LWYI_TRUNCATE, "bits", 0, 0, 64, NULL, LWYI_BITS},
     {LWYI_FIXED, "block", 32, 8, 64, NULL, LWYI_BLOCK},
     {LWYI_FIXED, "outlier", 1, 0, 1, NULL, LWYI_OUTLIER},

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 build_packages=(g++ cmake ninja-build pkg-config libzstd-dev libdeflate-dev liblz4-dev libxxhash-dev libhwy-dev libcli11-dev libfmt-dev
                 nlohmann-json3-dev libtomlplusplus-dev libgtest-dev libbenchmark-dev libhdf5-dev libnetcdf-dev gfortran ccache)
 test_packages=(clang libclang-rt-14-dev python3 python3-venv git hdf5-tools netcdf-bin libhdf5-openmpi-dev openmpi-bin
-               libopenmpi-dev dpkg-dev file nco lld wasi-libc libclang-rt-14-dev-wasm32 chromium)
+               libopenmpi-dev dpkg-dev file nco lld wasi-libc libclang-rt-14-dev-wasm32 chromium verilator)
 
 packages=("${build_packages[@]}" "${@:2}")
 [ "${1:-all}" = build ] || packages+=("${test_packages[@]}")

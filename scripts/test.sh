@@ -25,6 +25,9 @@ step "command line, hosts, documentation, reference decoder, packages"
 step "a selection of other projects' tests, with leeway as their codec"
 scripts/judges.sh --short
 
+step "hardware designs, simulated"
+scripts/rtl.sh --short
+
 step "address and undefined-behaviour sanitizers"
 scripts/sanitize.sh asan
 

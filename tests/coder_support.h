@@ -40,7 +40,7 @@ class MemorySink final : public CodeSink<I> {
     if (!to_.has_segments) return nullptr;
     return &segments_.emplace_back(to_.segments.emplace_back());
   }
-  void mark(size_t level) override { to_.levels.push_back(level); }
+  void begin_level(size_t level) override { to_.levels.push_back(level); }
 
  private:
   Codes<I>& to_;

@@ -33,6 +33,7 @@ Schedule one_lane(u64 rows, u64 length, const WaveDesign& design) {
       const u64 issued = before_start + before.points(),
                 needed = before_start + (column.first - before.first) + design.depth;
       start = std::max(issued, needed);
+      if (column.first > 0) start += design.looks;
       phase.stalls += start - issued;
     }
     ++phase.turns;
@@ -75,6 +76,15 @@ Schedule wave_schedule(u64 rows, u64 length, const WaveDesign& design) {
     }
   }
   return all;
+}
+
+Schedule rtl_wave_schedule(u64 rows, u64 length, const WaveDesign& design) {
+  constexpr u64 kOut = 1;  // from the end of a point to its way out
+  WaveDesign as_built = design;
+  as_built.depth = 43, as_built.looks = 1;
+  Schedule schedule = one_lane(rows, length, as_built);
+  schedule.cycles += kOut;
+  return schedule;
 }
 
 Schedule ghost_schedule(u64 rows, u64 length, const GhostDesign& design) {

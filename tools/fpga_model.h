@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "leeway/leeway.hpp"
+#include "tools/printed_table.h"
 
 namespace leeway::cli {
 
@@ -15,6 +16,7 @@ struct WaveDesign {
   double clock = 250e6;  // the paper says 156.25 MHz, which could not give its throughputs
   u64 depth = 118;       // cycles from the start of a point to its reconstructed value
   u64 lanes = 1;         // independent parts of the table, side by side
+  u64 looks = 0;         // cycles that a column of TAIL begins with
 };
 struct GhostDesign {
   double clock = 250e6;
@@ -47,6 +49,10 @@ struct Schedule {
 // The points of a table after its first row and column, one column of the wavefront after the
 // other. A point starts every cycle, but never before the points it needs have ended.
 Schedule wave_schedule(u64 rows, u64 length, const WaveDesign& design);
+// What rtl/wavesz does, to the cycle, from the first point's start to the last one's way out: the
+// border goes through it, too, and in TAIL a column begins with a look at the row above its first.
+// Of `design` it takes the clock only.
+Schedule rtl_wave_schedule(u64 rows, u64 length, const WaveDesign& design = {});
 // Rows in turn, one point of each; a row waits for its own last point only.
 Schedule ghost_schedule(u64 rows, u64 length, const GhostDesign& design);
 // All pipelines run: a page is coded with the book before it, so that nothing waits for a new one,
@@ -58,12 +64,7 @@ Schedule ceaz_schedule(u64 values, u64 value_bytes, double ratio, const CeazDesi
 template <class T>
 bool wave_order_is_exact(std::span<const T> values, u64 rows, u64 length, double bound);
 
-// One number of a paper's table and what the model says.
-struct Printed {
-  std::string what;
-  double printed, modelled;
-  std::string unit;
-};
+// The tables of the papers and what the models say.
 std::vector<Printed> printed_by_wavesz(const WaveDesign& design);
 std::vector<Printed> printed_by_ghostsz(const GhostDesign& design);
 std::vector<Printed> printed_by_ceaz(const CeazDesign& design);

@@ -39,7 +39,8 @@ constexpr Verb kVerbs[] = {
      "  leeway verify t.lwy\n  leeway verify t.lwy --against t.npy"},
     {"compare", "measure how far two arrays are apart", add_compare,
      "  leeway compare t.npy t.lwy\n  leeway compare a_64x64.f32 b_64x64.f32 --json"},
-    {"recipes", "list the named recipes; what bears the name of another system is a re-implementation",
+    {"recipes",
+     "list the named recipes; what bears the name of another system is a re-implementation",
      add_recipes, "  leeway recipes"},
     {"stages", "list the stages of which recipes are made", add_stages,
      "  leeway stages\n  leeway stages --markdown"},
@@ -54,7 +55,12 @@ constexpr Verb kVerbs[] = {
     {"model", "run a field through the model of a piece of hardware", add_model,
      "  leeway model fpga --design wavesz\n"
      "  leeway model fpga climate_360x720.f32 --design wavesz --lanes 2 --clock 200\n"
-     "  leeway model fpga field_256x256x256.f32 --design ceaz --rel 1e-4 --json"},
+     "  leeway model fpga field_256x256x256.f32 --design ceaz --rel 1e-4 --json\n"
+     "  leeway model wafer\n"
+     "  leeway model wafer field_256x256x256.f32 --rel 1e-3 --mesh 512x512 --relay router\n"
+     "  leeway model wafer field_256x256x256.f32 --rel 1e-3 --pipeline 3 --partition optimal -o "
+     "a.lwy\n"
+     "  leeway model wafer --routes --mesh 8x1 --pipeline 2"},
     {"filter", "print the parameters of the HDF5 filter for other programs", add_filter,
      "  leeway filter --abs 1e-3\n  leeway filter --rel 1e-4 --range 80 --preset small --json"},
     {"doctor", "check this installation", add_doctor, "  leeway doctor"},

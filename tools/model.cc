@@ -7,6 +7,7 @@
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/fpga_model.h"
+#include "tools/wafer.h"
 
 namespace leeway::cli {
 namespace {
@@ -30,18 +31,22 @@ struct Model {
       fail_argument("clock and lanes must be positive");
     if (design == "wavesz")
       input.empty() ? print(printed_by_wavesz(wave)) : simulate_wave(wave);
+    else if (design == "wavesz-rtl")
+      simulate_wave(wave, rtl_wave_schedule);
     else if (design == "ghostsz")
       input.empty() ? print(printed_by_ghostsz(ghost)) : simulate_ghost(ghost);
     else if (design == "ceaz")
       input.empty() ? print(printed_by_ceaz(ceaz)) : simulate_ceaz(ceaz);
     else
-      fail_argument("there is no design '" + design + "'; there are wavesz, ghostsz, ceaz");
+      fail_argument("there is no design '" + design + "'; there are wavesz, wavesz-rtl, ghostsz, ceaz");
   }
 
-  void simulate_wave(const WaveDesign& with) const {
+  void simulate_wave(const WaveDesign& with,
+                     Schedule (*schedule_of)(u64, u64, const WaveDesign&) = wave_schedule) const {
+    if (input.empty()) fail_argument("this design takes a field");
     const ArrayFile in = open_array(input, array);
     const Table table(in.view.shape);
-    const Schedule schedule = wave_schedule(table.rows, table.length, with);
+    const Schedule schedule = schedule_of(table.rows, table.length, with);
     const double e = absolute_bound(in.view);
     bool exact = false;
     if (in.view.dtype == DType::f32)
@@ -124,22 +129,7 @@ struct Model {
   }
 
   void print(const std::vector<Printed>& all) const {
-    if (json) {
-      Json list = Json::array();
-      for (const Printed& p : all)
-        list.push_back({{"what", p.what},
-                        {"printed", p.printed},
-                        {"modelled", p.modelled},
-                        {"unit", p.unit},
-                        {"difference", p.modelled / p.printed - 1}});
-      fmt::print("{}\n", list.dump(2));
-      return;
-    }
-    fmt::print("{:<50} {:>10} {:>10} {:<6} {:>11}\n", "in the paper", "printed", "modelled", "",
-               "difference");
-    for (const Printed& p : all)
-      fmt::print("{:<50} {:>10.4g} {:>10.4g} {:<6} {:>+10.1f}%\n", p.what, p.printed, p.modelled,
-                 p.unit, 100 * (p.modelled / p.printed - 1));
+    json ? cli::print(json_of(all)) : print_text(all);
   }
 };
 
@@ -148,10 +138,11 @@ struct Model {
 void add_model(CLI::App& verb) {
   const auto self = std::make_shared<Model>();
   verb.require_subcommand(1);
+  add_wafer(verb);
   CLI::App& fpga = *verb.add_subcommand("fpga", "the pipelines of waveSZ, GhostSZ and CEAZ");
   fpga.add_option("FIELD", self->input,
                   "raw or .npy file of f32 or f64; without one, the tables of the papers");
-  fpga.add_option("--design", self->design, "wavesz, ghostsz or ceaz; wavesz if not given")
+  fpga.add_option("--design", self->design, "wavesz, wavesz-rtl (the one in rtl/), ghostsz or ceaz; wavesz if not given")
       ->type_name("NAME");
   fpga.add_option("--lanes", self->lanes, "independent lanes, or pipelines of ceaz")
       ->type_name("N");

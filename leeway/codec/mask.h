@@ -54,7 +54,8 @@ struct Mask {
           value = before;
         } else {
           before = value;
-          if (!known) std::fill_n(field.data, position, before);  // the special values before the first other one
+          // The special values before the first other one.
+          if (!known) std::fill_n(field.data, position, before);
           known = true;
         }
         ++position;

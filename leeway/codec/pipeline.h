@@ -45,11 +45,11 @@ struct Pipeline {
     body.write(sections);
     plain.replace(start, Body<T>::kEmpty, sections.bytes());
     if (lossless.empty() && preprocessors.empty())
-      for (const size_t bytes : codes->marks()) report->levels.push_back(sections.size() + bytes);
-    if (lossless.empty())
+      for (const size_t bytes : codes->level_ends()) report->levels.push_back(sections.size() + bytes);
+    if (!lossless.empty()) {
       report->fits &= plain.size() - start <= Body<T>::most_bytes(size);
-    else
       pack(std::move(packable), out);
+    }
     return report;
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TypedChunkCodec: which payload a chunk becomes. A chunk of one value is `constant`; the others
-// are tried one after the other, until one keeps the bound and pays:
+// TypedChunkCodec: which payload a chunk becomes. A chunk whose values are all the same is
+// `constant`; for others, these are tried in turn, until one keeps the bound and pays:
 //
 //   narrow      by the recipe, with codes of 16 bits, where no code needs more
 //   coded       by the recipe; `levels` if the codes go from coarse to fine

@@ -201,6 +201,37 @@ TEST(ChunkCodec, NarrowCodesStandAlone) {
   EXPECT_THROW(decompress_chunk<float>(*codec, wrong, shape, 0.01), Error);
 }
 
+// An encoder of somebody's own that wastes much, which a lossless stage takes away again.
+struct Wasteful {
+  static constexpr std::string_view kName = "wasteful", kAbout = "every code 16 times";
+  static constexpr Kind kKind = Kind::encoder;
+  static constexpr Traits kTraits{};
+  NoParams params;
+  template <class I>
+  void encode(std::span<const I> codes, Writer& out) const {
+    for (const I code : codes)
+      for (int k = 0; k < 16; ++k) out.put(code);
+  }
+  template <class I>
+  void decode(Reader& in, std::span<I> codes) const {
+    for (I& code : codes)
+      for (int k = 0; k < 16; ++k) code = in.get<I>();
+  }
+};
+
+// A body larger than decoders unpack must not be written, however small it is when it is packed.
+TEST(ChunkCodec, LargeBodiesAreKeptWithoutLoss) {
+  Pipeline<float> pipeline;
+  pipeline.join = quantize_first<float>(Linear(), Lorenzo());
+  pipeline.encoder = erase_encoder(Wasteful());
+  pipeline.lossless.push_back(erase_lossless(Zstd()));
+  const TypedChunkCodec<float> codec(std::move(pipeline));
+  const auto values = make_field<float>(kShape, Texture::smooth);
+  const Chunk chunk = compress_chunk(codec, values, kShape, 0.01);
+  EXPECT_EQ(int(chunk.kind()), int(Payload::lossless));
+  EXPECT_EQ(decompress_chunk<float>(codec, chunk.payload, kShape, 0.01), values);
+}
+
 TEST(ChunkCodec, SaysWhatItsRecipeIs) {
   EXPECT_TRUE(codec_of("balanced")->quantizes_first());
   EXPECT_FALSE(codec_of("small")->quantizes_first());

@@ -237,7 +237,7 @@ class Sink final : public CodeSink<I> {
     segments_.push_back(std::make_unique<SegmentSink<I>>(count));
     return segments_.back().get();
   }
-  void mark(size_t level) override {
+  void begin_level(size_t level) override {
     marks_.resize(std::max(marks_.size(), level + 1));
     marks_[level] = segments_.size();
   }
@@ -269,7 +269,7 @@ class Sink final : public CodeSink<I> {
       out_.put_bytes(written[i].bytes());
     }
   }
-  std::vector<size_t> marks() const override { return ends_; }
+  std::vector<size_t> level_ends() const override { return ends_; }
 
  private:
   // The contexts that occur in any segment.

@@ -25,17 +25,17 @@ class CausalContexts {
     row_ = size_t(shape[rank - 1]);
     plane_ = rank > 2 ? row_ * size_t(shape[rank - 2]) : 0;
     before_ = std::max(row_, plane_) + 1;
-    sizes_ = Buffer<u8>(before_ + size_t(shape.size()));
-    std::fill_n(sizes_.data(), before_, u8(0));
+    magnitudes_ = Buffer<u8>(before_ + size_t(shape.size()));
+    std::fill_n(magnitudes_.data(), before_, u8(0));
   }
-  bool empty() const { return sizes_.empty(); }
+  bool empty() const { return magnitudes_.empty(); }
   // How many codes can be decoded at a time.
   size_t most() const { return std::min(row_ - 1, kMostCodes); }
 
   // The contexts of the next `count` codes, at most kMostCodes; those of the row before must have
   // been added. An encoder adds codes before it asks for their contexts, a decoder after that.
   const u8* next(size_t count) {
-    const u8* const at = sizes_.data() + before_ + asked_;
+    const u8* const at = magnitudes_.data() + before_ + asked_;
     asked_ += count;
     const auto around = [&](const u8* s, size_t i) {
       return u32(s[i]) + s[i] + s[std::ptrdiff_t(i) - 1] + s[i + 1];
@@ -49,13 +49,13 @@ class CausalContexts {
   }
   template <class I>
   void add(std::span<const I> codes) {
-    sizes_of(codes, sizes_.data() + before_ + added_);
+    magnitudes_of(codes, magnitudes_.data() + before_ + added_);
     added_ += codes.size();
   }
 
  private:
   size_t row_ = 0, plane_ = 0, before_ = 0, asked_ = 0, added_ = 0;
-  Buffer<u8> sizes_;  // zeros, then those of the codes
+  Buffer<u8> magnitudes_;  // zeros, then those of the codes
   std::array<u8, kMostCodes> contexts_;
 };
 

@@ -39,12 +39,16 @@ class Decoding final : public Coder<T>, private Segments<T> {
       if constexpr (requires { grid.recover_run(values, run.predicted, 0, codes_.data()); })
         if (!run.flags)
           i += grid.recover_run(values + i, run.predicted + i, run.count - i, codes_.data() + i);
-      for (const size_t stop = std::min(run.count, i + grids_.kStretch); i < stop; ++i)
-        values[i] =
-            recovered(run.predicted[i], codes_[i], done_ + i, run.flags ? run.flags[i] : u8(0));
+      const size_t stop = std::min(run.count, i + grids_.kStretch);
+      if (run.flags)
+        for (; i < stop; ++i)
+          values[i] = recovered(run.predicted[i], codes_[i], done_ + i, run.flags[i]);
+      for (; i < stop; ++i)
+        values[i] = codes_[i] != kExactCode<I> ? grid.recover(run.predicted[i], codes_[i])
+                                               : exact_at(done_ + i);
     }
     done_ += run.count;
-    if (run.magnitudes) sizes_of(std::span<const I>(codes_.data(), run.count), run.magnitudes);
+    if (run.magnitudes) magnitudes_of(std::span<const I>(codes_.data(), run.count), run.magnitudes);
   }
   [[gnu::always_inline]] void point(T& value, P predicted) override {
     if (next_ == ahead_.size()) look_ahead(1);
@@ -148,7 +152,7 @@ class Decoding final : public Coder<T>, private Segments<T> {
     const size_t known = std::min(count, ahead_.size() - next_);
     std::copy_n(ahead_.data() + next_, known, codes_.data());
     next_ += known;
-    if (known < count) fetch({codes_.data() + known, count - known}, contexts);
+    if (known < count) fetch({codes_.data() + known, count - known}, contexts ? contexts + known : nullptr);
   }
   // Afterwards, at least `count` codes wait in ahead_.
   void look_ahead(size_t count) {

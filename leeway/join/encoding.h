@@ -44,7 +44,7 @@ class Encoding final : public Coder<T>, private Segments<T> {
           exact_.add(done_ + i, run.values[i]);
     }
     done_ += run.count;
-    if (run.magnitudes) sizes_of(std::span<const I>(codes, run.count), run.magnitudes);
+    if (run.magnitudes) magnitudes_of(std::span<const I>(codes, run.count), run.magnitudes);
     put(run.count, run.contexts);
   }
   [[gnu::always_inline]] void point(T& value, P predicted) override {
@@ -138,7 +138,7 @@ class Encoding final : public Coder<T>, private Segments<T> {
   }
   void begin_level(size_t level) override {
     flush();
-    sink_.mark(level);
+    sink_.begin_level(level);
   }
   std::unique_ptr<Coder<T>> open(size_t count) override {
     CodeSink<I>* const own = sink_.segment(count);

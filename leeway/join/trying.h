@@ -31,7 +31,7 @@ class Trying final : public Coder<T> {
       trial_.unchanged = bits_of(originals_[i]) == bits_of(run.values[i]) ||
                          (run.flags && run.flags[i] & kSpecialFlag);
     const std::span<const Code<T>> codes(codes_.data(), run.count);
-    if (run.magnitudes) sizes_of(codes, run.magnitudes);
+    if (run.magnitudes) magnitudes_of(codes, run.magnitudes);
     for (size_t i = 0; i < run.count; ++i)
       count(codes[i], run.contexts ? run.contexts + i : nullptr);
   }

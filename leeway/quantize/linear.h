@@ -49,12 +49,15 @@ struct LinearParams {
   StepRule step = StepRule::eight_bits;
   i32 bins = 0;
   Beyond beyond = Beyond::exact;
+  i32 second = 1;
   void fields(auto&& field) {
     field("step", step, StepRule::eight_bits, StepRule::power_of_two,
           "short: just below twice the bound; pow2: the power of two at or below it");
     field("bins", bins, 0, 1 << 30, "how many codes there are; 0: all");
     field("beyond", beyond, Beyond::exact, Beyond::planes,
           "other values are kept exactly, or their codes stand apart, plane of bits by plane");
+    field("second", second, 0, 1,
+          "1: where the arithmetic of f32 finds no code, that of f64 is tried; 0: as hardware does");
   }
   void check() const {
     if (beyond == Beyond::planes && bins == 0)
@@ -135,6 +138,7 @@ struct LinearGrid<T> {
   double most;                  // codes are smaller
   // The same for float arithmetic; 0 if they do not fit.
   float short_step = 0, short_inverse = 0, short_limit = 0, short_most = 0;
+  bool has_second;  // whether f64 may find codes for floats
 
   // Codes up to here times an eight-bit step are exact in float.
   static constexpr float kShortCode = 65536;
@@ -144,7 +148,8 @@ struct LinearGrid<T> {
       : step(params.step == StepRule::eight_bits ? leeway::short_step(bound) : binary_step(bound)),
         inverse(1 / step),
         limit(tight<double>(bound)),
-        most(params.limit() > 0 ? std::min(params.limit() / 2 - 0.5, kMaxCode) : kMaxCode) {
+        most(params.limit() > 0 ? std::min(params.limit() / 2 - 0.5, kMaxCode) : kMaxCode),
+        has_second(params.second != 0) {
     if (step > 0x1p-100 && step < 0x1p100) {
       short_step = float(step);
       short_inverse = float(inverse);
@@ -171,6 +176,7 @@ struct LinearGrid<T> {
           return true;
         }
       }
+      if (!has_second) return false;
     }
     const double t = (double(x) - double(p)) * inverse;
     if (!(std::abs(t) < most)) return false;  // NaN and infinities, too

@@ -69,5 +69,31 @@ TEST(Linear, NegativeZeroBecomesZero) {
   EXPECT_EQ(bits_of(x), 0u);
 }
 
+// Without a second try, an f32 has the codes that its own arithmetic finds and no others; and for
+// types that have no such arithmetic nothing changes.
+TEST(Linear, WithoutASecondTryOnlyTheArithmeticOfFloatCounts) {
+  const LinearParams once{.step = StepRule::power_of_two, .bins = 65536, .second = 0},
+      twice{.step = StepRule::power_of_two, .bins = 65536};
+  const LinearGrid<float> first(0x1p-8, once), second(0x1p-8, twice);
+  std::mt19937_64 random(6);
+  size_t only_second = 0;
+  for (int i = 0; i < 200000; ++i) {
+    const float value = 30 + float(random() % 1000000) * 0x1p-17f, predicted = float(random() % 300);
+    float a = value, b = value;
+    i32 p = 0, q = 0;
+    const bool has_first = first.quantize(a, predicted, p), has_second = second.quantize(b, predicted, q);
+    only_second += has_second && !has_first;
+    if (!has_first) continue;
+    ASSERT_TRUE(has_second);
+    ASSERT_EQ(p, q);
+    ASSERT_EQ(bits_of(a), bits_of(b));
+  }
+  EXPECT_GT(only_second, 0u);
+  const LinearGrid<double> wide(0x1p-8, once);
+  double x = 1.0;
+  i64 code = 0;
+  EXPECT_TRUE(wide.quantize(x, 0.9, code));
+}
+
 }  // namespace
 }  // namespace leeway::test

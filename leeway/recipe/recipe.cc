@@ -42,6 +42,8 @@ constexpr NamedRecipe kNamed[] = {
      "waveSZ: SZ-1.4 for hardware, without a Huffman code"},
     {"wavesz-huffman", "wavefront+linear:step=pow2,bins=65536+huffman+deflate:level=1",
      "the same with a Huffman code before deflate"},
+    {"wavesz-rtl", "wavefront+linear:step=pow2,bins=65536,second=0+raw+deflate:level=1",
+     "waveSZ as the design in rtl/ computes it: in f32 alone"},
     {"sz3-interp", "interp+linear+huffman+zstd:level=1", "the interpolation of SZ3"},
     {"plain", "linear+huffman", "no prediction: for values without neighbours"},
 };

@@ -10,34 +10,34 @@ HWY_BEFORE_NAMESPACE();
 namespace leeway::codes_kernels::HWY_NAMESPACE {
 
 template <class I>
-void sizes_of(const I* HWY_RESTRICT codes, size_t count, u8* HWY_RESTRICT sizes) {
+void magnitudes_of(const I* HWY_RESTRICT codes, size_t count, u8* HWY_RESTRICT magnitudes) {
   using U = std::make_unsigned_t<I>;
   for (size_t i = 0; i < count; ++i) {
     const U sign = U(codes[i] >> (8 * sizeof(I) - 1));
     const U size = (U(codes[i]) ^ sign) - sign;
-    sizes[i] = u8(size < 255 ? size : U(255));
+    magnitudes[i] = u8(size < 255 ? size : U(255));
   }
 }
-void sizes_of_32(const i32* codes, size_t count, u8* sizes) { sizes_of(codes, count, sizes); }
-void sizes_of_64(const i64* codes, size_t count, u8* sizes) { sizes_of(codes, count, sizes); }
+void magnitudes_of_32(const i32* codes, size_t count, u8* magnitudes) { magnitudes_of(codes, count, magnitudes); }
+void magnitudes_of_64(const i64* codes, size_t count, u8* magnitudes) { magnitudes_of(codes, count, magnitudes); }
 
 }  // namespace leeway::codes_kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace leeway::codes_kernels {
-HWY_EXPORT(sizes_of_32);
-HWY_EXPORT(sizes_of_64);
+HWY_EXPORT(magnitudes_of_32);
+HWY_EXPORT(magnitudes_of_64);
 }  // namespace leeway::codes_kernels
 
 namespace leeway {
 using namespace codes_kernels;
 
-void sizes_of(std::span<const i32> codes, u8* sizes) {
-  HWY_DYNAMIC_DISPATCH(sizes_of_32)(codes.data(), codes.size(), sizes);
+void magnitudes_of(std::span<const i32> codes, u8* magnitudes) {
+  HWY_DYNAMIC_DISPATCH(magnitudes_of_32)(codes.data(), codes.size(), magnitudes);
 }
-void sizes_of(std::span<const i64> codes, u8* sizes) {
-  HWY_DYNAMIC_DISPATCH(sizes_of_64)(codes.data(), codes.size(), sizes);
+void magnitudes_of(std::span<const i64> codes, u8* magnitudes) {
+  HWY_DYNAMIC_DISPATCH(magnitudes_of_64)(codes.data(), codes.size(), magnitudes);
 }
 
 }  // namespace leeway

@@ -49,11 +49,11 @@ class AnySink {
   virtual void finish() = 0;
   // Whether contexts are of any use.
   virtual bool wants_contexts() const { return false; }
-  // All codes of levels above `level` are put, and a segment begins.
-  virtual void mark(size_t) {}
-  // After finish(): for level 0, 1, ..., how many of the bytes written hold all codes before its
-  // mark. Empty if nothing was marked, or if the encoder cannot tell or does not care.
-  virtual std::vector<size_t> marks() const { return {}; }
+  // Level `level` begins: all codes of coarser levels, which have larger numbers, are put.
+  virtual void begin_level(size_t) {}
+  // After finish(): for level 0, 1, ..., how many of the bytes written hold all codes that were put
+  // before the level began. Empty if no level began, or if the encoder cannot tell.
+  virtual std::vector<size_t> level_ends() const { return {}; }
 
  private:
   template <class I>
@@ -128,8 +128,8 @@ struct Wanted {
 };
 
 // |q| of each code, but at most 255.
-LEEWAY_EXPORT void sizes_of(std::span<const i32> codes, u8* sizes);
-LEEWAY_EXPORT void sizes_of(std::span<const i64> codes, u8* sizes);
+LEEWAY_EXPORT void magnitudes_of(std::span<const i32> codes, u8* magnitudes);
+LEEWAY_EXPORT void magnitudes_of(std::span<const i64> codes, u8* magnitudes);
 
 // For encoders that need all codes at once.
 template <class I, class Encode>

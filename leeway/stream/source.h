@@ -11,6 +11,8 @@ namespace leeway {
 
 class LEEWAY_EXPORT ByteSource {
  public:
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
   virtual ~ByteSource() = default;
   virtual u64 size() const = 0;
   // Returns the bytes [offset, offset + count). They are in `storage` if they had to be read.
@@ -18,6 +20,9 @@ class LEEWAY_EXPORT ByteSource {
   ByteView read(u64 offset, u64 count, Bytes& storage) const;
   // Returns how many bytes have been read so far.
   u64 touched() const;
+
+ protected:
+  ByteSource() = default;
 
  private:
   virtual ByteView get(u64 offset, u64 count, Bytes& storage) const = 0;

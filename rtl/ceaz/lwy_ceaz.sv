@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// CEAZ: one pipeline [Zhang et al., ICS 2022] with a book that the host has loaded: dual
+// quantization, Lorenzo's rule on integers along up to three axes, tokens, codewords, packing. What
+// leaves are the bit streams of the pages of the encoder `adaptive`, four a page, and beside them
+// the raw bits of the codes that the book does not have.
+module lwy_ceaz #(
+  parameter bit Pow2 = 1'b0,               // steps are powers of two: no multiplier
+  parameter int unsigned Stages = 7,       // of the adder
+  parameter int unsigned MostRow = 1024,   // values of a row
+  parameter int unsigned MostPlane = 16384,
+  localparam int unsigned RowBits = $clog2(MostRow),
+  localparam int unsigned PlaneBits = $clog2(MostPlane)
+) (
+  input  logic                 clk_i,
+  input  logic                 rst_ni,
+  // The book: codewords (their first bit lowest) and lengths, by token. Not while a chunk is open.
+  input  logic                 book_write_i,
+  input  logic [10:0]          book_token_i,
+  input  logic [3:0]           book_length_i,
+  input  logic [11:0]          book_codeword_i,
+  // A chunk. Taken when nothing of the one before is left inside.
+  input  logic                 chunk_valid_i,
+  output logic                 chunk_ready_o,
+  input  logic [31:0]          step_i,
+  input  logic [31:0]          inverse_i,   // f32(1 / step)
+  input  logic [30:0]          limit_i,     // of the error, as the bits of an f32
+  input  logic [9:0]           low_i,       // of the book's interval, and 512
+  input  logic [10:0]          size_i,      // codes in it
+  input  logic [31:0]          values_i,    // at least 1
+  input  logic [1:0]           axes_i,      // 1 to 3
+  input  logic [31:0]          row_i,       // less 1: values of a row, with two axes up to MostRow
+  input  logic [PlaneBits-1:0] plane_i,     // less 1: values of a plane, if there are three axes
+  input  logic [31:0]          rows_i,      // less 1: of a plane
+  input  logic [4:0]           page_i,      // values of a page, as a power of two
+  input  logic                 valid_i,
+  output logic                 ready_o,
+  input  logic [31:0]          x_i,
+  // Codewords.
+  output logic                 word_valid_o,
+  input  logic                 word_ready_i,
+  output logic [31:0]          word_o,
+  output logic [2:0]           word_bytes_o,
+  output logic                 word_last_o,  // of a stream: a quarter of a page
+  // Raw bits.
+  output logic                 raw_valid_o,
+  input  logic                 raw_ready_i,
+  output logic [31:0]          raw_o,
+  output logic [2:0]           raw_bytes_o,
+  output logic                 raw_last_o,   // of a page
+  // When all has left: whether a value had no code; the host forgets the chunk then.
+  output logic                 bad_o
+);
+  localparam int unsigned Latency = Pow2 ? Stages + 6 : Stages + 11;
+
+  // The chunk.
+  logic        start, opens_q, open_q, is_idle, is_empty, may_start, takes, late;
+  logic [31:0] step_q, inverse_q, values_q, row_q, rows_q;
+  logic [30:0] limit_q;
+  logic [9:0]  low_q;
+  logic [10:0] size_q;
+  logic        has_rows_q, has_planes_q;
+  logic [PlaneBits-1:0] plane_q;
+  assign chunk_ready_o = !open_q && !opens_q && is_idle && is_empty;
+  assign start         = chunk_valid_i && chunk_ready_o;
+  assign ready_o       = open_q && may_start;
+  assign takes         = valid_i && ready_o;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      opens_q <= 1'b0;
+      open_q  <= 1'b0;
+    end else begin
+      opens_q <= start;  // a cycle for what follows from the step
+      open_q  <= opens_q || (open_q && !(takes && values_q == 32'd1));
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (start) begin
+      step_q    <= step_i;
+      inverse_q <= inverse_i;
+      limit_q   <= limit_i;
+      low_q     <= low_i;
+      size_q    <= size_i;
+      row_q     <= row_i;
+      plane_q   <= plane_i;
+      rows_q    <= rows_i;
+      has_rows_q   <= axes_i >= 2'd2;
+      has_planes_q <= axes_i == 2'd3;
+      values_q  <= values_i;
+    end else if (takes) begin
+      values_q <= values_q - 32'd1;
+    end
+  end
+
+  logic [15:0] code, code0;
+  logic        has_code, bad0, valid0, moves;
+  lwy_quantize #(.Stages(Stages), .Pow2(Pow2)) u_quantize (
+    .clk_i, .step_i(step_q), .inverse_i(inverse_q), .limit_i(limit_q), .x_i,
+    .has_code_o(has_code), .code_o(code)
+  );
+  lwy_valid_pipe #(.N(Latency)) u_valid (.clk_i, .rst_ni, .valid_i(takes), .valid_o(late));
+  lwy_outbox #(.Width(17), .Depth(32)) u_codes (
+    .clk_i, .rst_ni, .start_i(takes), .may_start_o(may_start), .is_idle_o(is_idle),
+    .valid_i(late), .data_i({!has_code, code}), .valid_o(valid0), .ready_i(moves),
+    .data_o({bad0, code0})
+  );
+  always_ff @(posedge clk_i) begin
+    if (start) bad_o <= 1'b0;
+    else if (valid0 && bad0) bad_o <= 1'b1;
+  end
+
+  // From here on all moves, or nothing.
+  logic        valid1, valid2, valid3;
+  logic [15:0] code1, code2, code3;
+  lwy_difference #(.Most(2)) u_x (
+    .clk_i, .rst_ni, .start_i(start), .on_i(1'b1), .distance_i(1'b0), .extent_i(row_q),
+    .moves_i(moves), .valid_i(valid0), .value_i(code0), .valid_o(valid1), .difference_o(code1)
+  );
+  lwy_difference #(.Most(MostRow)) u_y (
+    .clk_i, .rst_ni, .start_i(start), .on_i(has_rows_q), .distance_i(row_q[RowBits-1:0]),
+    .extent_i(rows_q), .moves_i(moves), .valid_i(valid1), .value_i(code1), .valid_o(valid2),
+    .difference_o(code2)
+  );
+  lwy_difference #(.Most(MostPlane)) u_z (
+    .clk_i, .rst_ni, .start_i(start), .on_i(has_planes_q), .distance_i(plane_q),
+    .extent_i(32'hffffffff), .moves_i(moves), .valid_i(valid2), .value_i(code2), .valid_o(valid3),
+    .difference_o(code3)
+  );
+
+  logic        valid4_q, apart4;
+  logic [10:0] token4;
+  logic [15:0] zigzag4;
+  logic [4:0]  bits4;
+  lwy_token u_token (
+    .clk_i, .moves_i(moves), .low_i(low_q), .size_i(size_q), .code_i(code3), .token_o(token4),
+    .apart_o(apart4), .zigzag_o(zigzag4), .bits_o(bits4)
+  );
+
+  // Where the token is: streams have a quarter of the page, the last ones less.
+  logic last_of_stream4, last_of_page4;
+  lwy_page_order u_order (
+    .clk_i, .rst_ni, .start_i(start), .values_i, .page_i(page_i), .next_i(moves && valid4_q),
+    .last_of_stream_o(last_of_stream4), .last_of_page_o(last_of_page4)
+  );
+
+  logic [15:0] book[2048];
+  logic [15:0] entry5_q, zigzag5_q;
+  logic [4:0]  bits5_q;
+  logic        valid5_q, last_of_stream5_q, last_of_page5_q;
+  always_ff @(posedge clk_i) begin
+    if (book_write_i) book[book_token_i] <= {book_length_i, book_codeword_i};
+    if (moves) entry5_q <= book[token4];
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      valid4_q <= 1'b0;
+      valid5_q <= 1'b0;
+    end else if (moves) begin
+      valid4_q <= valid3;
+      valid5_q <= valid4_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (moves) begin
+      zigzag5_q         <= apart4 ? zigzag4 : 16'd0;
+      bits5_q           <= apart4 ? bits4 : 5'd0;
+      last_of_stream5_q <= last_of_stream4;
+      last_of_page5_q   <= last_of_page4;
+    end
+  end
+
+  // Both packers take a token, or none does.
+  logic words_ready, raw_ready;
+  assign moves = !valid5_q || (words_ready && raw_ready);
+  lwy_pack u_words (
+    .clk_i, .rst_ni, .valid_i(valid5_q && raw_ready), .ready_o(words_ready),
+    .bits_i({4'd0, entry5_q[11:0]}), .count_i({1'b0, entry5_q[15:12]}),
+    .last_i(last_of_stream5_q), .valid_o(word_valid_o), .ready_i(word_ready_i), .word_o,
+    .bytes_o(word_bytes_o), .last_o(word_last_o)
+  );
+  lwy_pack u_raw (
+    .clk_i, .rst_ni, .valid_i(valid5_q && words_ready), .ready_o(raw_ready), .bits_i(zigzag5_q),
+    .count_i(bits5_q), .last_i(last_of_page5_q), .valid_o(raw_valid_o), .ready_i(raw_ready_i),
+    .word_o(raw_o), .bytes_o(raw_bytes_o), .last_o(raw_last_o)
+  );
+
+  // Nothing is left between the outbox and the words when the last page has ended.
+  logic [31:0] to_leave_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) to_leave_q <= 32'd0;
+    else if (start) to_leave_q <= values_i;
+    else if (valid5_q && moves) to_leave_q <= to_leave_q - 32'd1;
+  end
+  assign is_empty = to_leave_q == 32'd0;
+endmodule

