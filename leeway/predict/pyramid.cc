@@ -67,7 +67,9 @@ class Search {
     std::vector<Pyramid> candidates;
     for (const i32 tight : tight_)
       for (const i32 taps : taps_)
-        for (const i32 frozen : frozen_) candidates.push_back(with(frozen, tight, taps));
+        for (const i32 frozen : frozen_)
+          if (tight == tight_[0] || frozen != all_axes_)  // in flat mode there is but one level
+            candidates.push_back(with(frozen, tight, taps));
     return maker_of(shape_, candidates, trial_);
   }
 
