@@ -40,30 +40,45 @@ struct Wafer {
   void run() {
     const Job job = job_given();
     const Plan plan = plan_given();
+    job.check(plan.length);
+    check_files();
     if (routes) return print_routes(job, plan);
-    if (input.empty() && !(output + picture + timeline).empty())
-      fail_argument("a simulation needs a field");
     if (input.empty()) return print_paper();
-    if (!output.empty() && decompress) fail_argument("-o is for compressing");
     if (row && *row >= machine.rows) fail_argument("--row: there is no such row");
     const ArrayFile in = open_array(input, array);
     const Execution execution = work.execution("simulating");
     const Host host(in.view, bound.any() ? bound.bound() : Bound::rel(1e-3), execution);
-    std::optional<OutputFile> out;
+    // Before the work: what cannot be written is known at once.
+    std::optional<OutputFile> out, drawing, lines;
     if (!output.empty()) out.emplace(output, force);
+    if (!picture.empty()) drawing.emplace(picture, force);
+    if (!timeline.empty()) lines.emplace(timeline, force);
     RowOptions options{execution.threads, execution.progress};
     const Simulation done = simulate(host, job, plan, options, [&](ByteView part) {
       if (out) out->write(part);
     });
     const bool holds = decompress ? done.decodes : done.stream.equals_library;
+    if (drawing) draw_mesh(done, *drawing);
+    if (lines) draw_row(done, *lines);
     if (out && holds) out->commit();
-    draw(done);
     const WaferReport report{done, host, kernel == "vector"};
     if (json)
-      print(report.json());
+      print(report.json(), out && !out->can_map() ? stderr : stdout);
     else if (!work.quiet && output != "-")
       report.print();
     if (!holds) throw Ended{kFailed};
+  }
+
+  void check_files() const {
+    const bool any = !(output + picture + timeline).empty();
+    if (routes && (any || !input.empty()))
+      fail_argument("--routes takes no field and writes no files; --width says for how many bits");
+    if (input.empty() && any) fail_argument("a simulation needs a field");
+    if (!output.empty() && decompress) fail_argument("-o is for compressing");
+    if (!picture.empty() && !picture.ends_with(".svg") && !picture.ends_with(".png"))
+      fail_argument("--picture takes a name that ends with .svg or .png");
+    if (!timeline.empty() && !timeline.ends_with(".svg"))
+      fail_argument("--timeline takes a name that ends with .svg");
   }
 
   Job job_given() {
@@ -88,6 +103,8 @@ struct Wafer {
     return job;
   }
   Plan plan_given() const {
+    if (width > kMostWidth)
+      fail_argument("--width: codes have " + std::to_string(kMostWidth) + " bits at most");
     return {.direction = decompress ? Direction::decompress : Direction::compress,
             .partition = choice<PartitionRule>(partition, "partition", kPartitionNames),
             .length = pipeline,
@@ -100,29 +117,29 @@ struct Wafer {
     constexpr u32 kWidth = 12;  // of QMCPack in the paper
     job.partition = make_partition(plan.direction, plan.partition, job.costs, plan.length,
                                    width > 0 ? width : kWidth);
-    job.check();
     const Json program = wafer_program(job);
     json ? print(program) : print_program(program);
   }
 
-  void draw(const Simulation& done) const {
-    const auto put = [&](const std::string& path, ByteView bytes) {
-      OutputFile out(path, force);
-      out.write(bytes);
-      out.commit();
-    };
-    const auto put_text = [&](const std::string& path, const std::string& text) {
-      put(path, {reinterpret_cast<const u8*>(text.data()), text.size()});
-    };
+  static void put(OutputFile& out, ByteView bytes) {
+    out.write(bytes);
+    out.commit();
+  }
+  static void put(OutputFile& out, const std::string& text) {
+    put(out, ByteView(reinterpret_cast<const u8*>(text.data()), text.size()));
+  }
+  void draw_mesh(const Simulation& done, OutputFile& out) const {
     if (picture.ends_with(".png"))
-      put(picture, heat_map_png(done));
-    else if (!picture.empty())
-      put_text(picture, heat_map_svg(done));
-    // The row that ends last, if none is asked for.
+      put(out, ByteView(heat_map_png(done)));
+    else
+      put(out, heat_map_svg(done));
+  }
+  // The row that ends last, if none is asked for.
+  void draw_row(const Simulation& done, OutputFile& out) const {
     const auto chain =
         row ? std::ranges::find(done.chains, *row, &Chain::row) - done.chains.begin()
             : std::ranges::max_element(done.outcome.ends) - done.outcome.ends.begin();
-    if (!timeline.empty()) put_text(timeline, timeline_svg(done, size_t(chain)));
+    put(out, timeline_svg(done, size_t(chain)));
   }
 
   void print_paper() const {
@@ -138,7 +155,8 @@ struct Wafer {
 
   void add_to(CLI::App& verb) {
     verb.add_option("FIELD", input,
-                    "raw or .npy file of f32; without one, the tables and figures of the paper");
+                    "raw or .npy file of f32, to --rel 1e-3 if no bound is given; without a file, "
+                    "the tables and figures of the paper");
     verb.add_option("-o,--output", output, "write the stream that the wafer made; - for a pipe")
         ->type_name("FILE");
     verb.add_flag("-f,--force", force, "replace the output if it exists");
@@ -155,7 +173,8 @@ struct Wafer {
     add_program_to(verb);
     add_machine_to(verb);
     verb.add_option("--engine", engine,
-                    "rows (fast) or mesh (the definition, event by event; for small meshes)")
+                    "rows (fast; if not given) or mesh (the definition, event by event; for small "
+                    "meshes)")
         ->type_name("NAME")
         ->group("Work");
     bound.add_to(verb);
@@ -172,32 +191,33 @@ struct Wafer {
         ->type_name("N")
         ->group(program);
     verb.add_option("--partition", partition,
-                    "how a pipeline shares the sub-stages: greedy (Algorithm 1) or optimal")
+                    "how a pipeline shares the sub-stages: greedy (Algorithm 1; if not given) or "
+                    "optimal")
         ->type_name("RULE")
         ->group(program);
-    verb.add_option("--width", width, "bits of a code it is made for; by a sample if not given")
+    verb.add_option("--width", width, "bits of a code it is made for, 16 at most; by a sample if not given")
         ->type_name("BITS")
         ->group(program);
     verb.add_option("--relay", relay,
-                    "how blocks pass a PE: paper (core, block by block), bulk (core, all at once), "
+                    "how blocks pass a PE: paper (core, block by block; if not given), bulk (core, all at once), "
                     "both (paper, from both edges), router (without the core)")
         ->type_name("WAY")
         ->group(program);
-    verb.add_option("--feed", feed, "edges that blocks come from: west or both")
+    verb.add_option("--feed", feed, "edges that blocks come from: west (if not given) or both")
         ->type_name("EDGES")
         ->group(program);
     verb.add_option("--collect", collect,
-                    "what is done with the output: none (gone in no time, as in the paper) or back "
+                    "what is done with the output: none (gone in no time, as in the paper; if not given) or back "
                     "(sent to the edge that the row is fed from)")
         ->type_name("WAY")
         ->group(program);
     verb.add_option("--deal", deal,
-                    "which blocks a row gets: runs (of a block for each pipeline, in turn), blocks "
+                    "which blocks a row gets: runs (of a block for each pipeline, in turn; if not given), blocks "
                     "(in turn), parts (of the field), free (the next run to the first free row)")
         ->type_name("WAY")
         ->group(program);
     verb.add_option("--kernel", kernel,
-                    "scalar (cycles fitted to the paper) or vector (an estimate)")
+                    "scalar (cycles fitted to the paper; if not given) or vector (an estimate)")
         ->type_name("KIND")
         ->group(program);
   }
@@ -223,7 +243,7 @@ struct Wafer {
         ->type_name("GB/S")
         ->group(wafer);
     verb.add_option("--origin", origin,
-                    "where the blocks come from: wafer (as the paper assumes) or host")
+                    "where the blocks come from: wafer (as the paper assumes; if not given) or host")
         ->type_name("PLACE")
         ->group(wafer);
   }

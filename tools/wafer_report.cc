@@ -106,6 +106,7 @@ Json WaferReport::json() const {
   Json& chain = result["slowest_chain"];
   chain["row"] = done.chains[slowest].row;
   chain["end"] = done.outcome.ends[slowest];
+  chain["rounds"] = Json::array();
   for (const Holder& holder : holders_of(done, slowest))
     chain["rounds"].push_back({{"round", holder.round},
                                {"column", holder.column},

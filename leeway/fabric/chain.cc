@@ -33,8 +33,8 @@ ChainTimes::ChainTimes(const Job& job, const PipelineCosts& costs, u32 count, bo
       may_pass_(count, 0),
       rounds_(length_),
       raw_(count, job.machine.queue),
-      intermediate_(count, job.machine.queue),
-      output_(count, job.machine.queue),
+      intermediate_(length_ > 1 ? count : 0, job.machine.queue),
+      output_(job.collect == Collect::back ? count : 0, job.machine.queue),
       spent_(count),
       computed_(count),
       activities_(count) {}

@@ -40,7 +40,9 @@ Host::Host(const View& field, const Bound& bound, const Execution& execution)
   const MemorySource source(expected_);
   const StreamReader reader(source);
   header_ = reader.header();
-  if (!(header_.abs_bound > 0)) fail_argument("the wafer needs a bound above 0");
+  if (!(header_.abs_bound > 0)) 
+    fail_argument(
+        "the wafer needs a bound above 0; a part of the range of equal values is 0, use --abs");
   if (header_.is_bound_by_chunk()) fail_argument("the wafer needs one bound for all values");
   has_special_ = reader.statement()->special > 0;
   grid_ = LinearGrid<float>(header_.abs_bound);

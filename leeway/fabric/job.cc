@@ -8,19 +8,18 @@
 
 namespace leeway::fabric {
 
-void Job::check() const {
+void Job::check(u32 length) const {
+  machine.check();
+  if (length == 0) fail_argument("a pipeline has at least one PE");
   const std::string columns = std::to_string(machine.columns);
-  if (machine.columns == 0 || machine.rows == 0) fail_argument("a mesh has at least one PE");
-  if (!(machine.clock > 0)) fail_argument("the clock must be positive");
-  if (machine.queue == 0) fail_argument("a queue has room for at least one word");
   const u32 shortest = feeds_both_edges() ? machine.columns / 2 : machine.columns;
   if (feeds_both_edges() && machine.columns < 2)
     fail_argument("rows that are fed from both edges have at least 2 columns");
-  if (length() > shortest)
-    fail_argument("a pipeline of " + std::to_string(length()) + " PEs does not fit " + columns +
+  if (length > shortest)
+    fail_argument("a pipeline of " + std::to_string(length) + " PEs does not fit " + columns +
                   (feeds_both_edges() ? " columns that are fed from both edges" : " columns"));
   // Raw and intermediate words would meet on the links, in an order that depends on the data.
-  if (relay == Relay::router && length() > 1)
+  if (relay == Relay::router && length > 1)
     fail_argument("relays by the router are for pipelines of one PE");
 }
 

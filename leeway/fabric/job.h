@@ -45,8 +45,9 @@ struct Job {
   bool feeds_both_edges() const { return both_edges || relay == Relay::both; }
   // The nearest pipeline first, or the farthest.
   bool nearest_first() const { return relay == Relay::router; }
-  // Throws if it makes no sense.
-  void check() const;
+  // Throws if it makes no sense, with pipelines of so many PEs.
+  void check(u32 length) const;
+  void check() const { check(length()); }
 };
 
 // PEs in the order in which blocks come to them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machine: the wafer of processing elements (PEs) as the model sees it; every number is an option.
+// Machine: the wafer of processing elements (PEs) as the model sees it.
 //
 // Sizes, clock and memory: CereSZ [Song et al., HPDC 2024], section 5.1.1. Latency of the ramp
 // between core and router: 2 cycles, after Luczynski et al., "Near-Optimal Wafer-Scale Reduce",
@@ -29,8 +29,14 @@ struct Machine {
   // From core to core of the next PE.
   constexpr u32 hop() const { return 2 * ramp + 1; }
   double seconds(u64 cycles) const { return double(cycles) / clock; }
+  // Throws if a number makes no sense, or is so large that the model could not count with it.
+  void check() const;
 };
 
 inline constexpr u32 kMostColumns = 750, kMostRows = 994;  // that can be used
+// Of the model, which counts the cycles of a round in 32 bits (lanes.h) and keeps a time for every
+// word of a queue.
+inline constexpr u32 kMostQueue = 256, kMostRamp = 1000, kMostStart = 100'000;
+inline constexpr u32 kMostChannels = 2 * kMostRows;  // one for every row of both edges
 
 }  // namespace leeway::fabric

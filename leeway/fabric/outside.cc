@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "leeway/base/error.h"
-
 namespace leeway::fabric {
 namespace {
 
@@ -27,8 +25,6 @@ u64 sum(std::span<const u64> words) { return std::accumulate(words.begin(), word
 
 std::vector<Ceiling> ceilings_of(const Job& job, std::span<const Chain> chains,
                                  const Traffic& traffic, Origin origin) {
-  if (job.machine.channels == 0) fail_argument("a wafer has at least one channel");
-  if (!(job.machine.host > 0)) fail_argument("the line to the host must have a speed");
   std::vector<Ceiling> ceilings;
   const auto add = [&](const char* name, double seconds) {
     ceilings.push_back({name, seconds, seconds > 0 ? double(traffic.field_bytes) / seconds : 0});

@@ -76,13 +76,13 @@ u32 sampled_width(std::span<const u8> widths) {
 
 Simulation simulate(const Host& host, Job job, const Plan& plan, const RowOptions& options,
                     const Sink& sink) {
+  job.check(plan.length);
   const bool compresses = plan.direction == Direction::compress;
   Simulation done;
   done.coded = compresses ? host.encode() : host.coded();
   const std::span<const u8> widths = done.coded.widths;
   job.partition = make_partition(plan.direction, plan.partition, job.costs, plan.length,
                                  plan.planned > 0 ? plan.planned : sampled_width(widths));
-  job.check();
   done.job = job;
   done.chains = chains_of(job);
   deal(job, widths.size(), done.chains);

@@ -79,7 +79,11 @@ def test_routes(leeway):
     (["--mesh", "800x10"], "750 columns"), (["--mesh", "8"], "columns x rows"), (["--relay", "pigeon"], "there is no relay 'pigeon'"),
     (["--relay", "router", "--pipeline", "2"], "pipelines of one PE"), (["--mesh", "2x2", "--pipeline", "3"], "does not fit"),
     (["--lossless"], "bound above 0"), (["--decompress", "-o", "x.lwy"], "-o is for compressing"), (["--queue", "0"], "room for at least one"),
-    (["--channels", "0"], "at least one channel"), (["--row", "4", "--timeline", "t.svg"], "no such row")])
+    (["--channels", "0"], "at least one channel"), (["--channels", "4294967295"], "1988 at most"), (["--queue", "100000000"], "256 at most"),
+    (["--ramp", "4294967295"], "1000 cycles at most"), (["--start", "4294967295"], "within 100000 cycles"),
+    (["--clock", "inf"], "the clock must be"), (["--clock", "nan"], "the clock must be"), (["--host", "0"], "must have a speed"),
+    (["--width", "4294967295"], "16 bits at most"), (["--pipeline", "4294967295", "--partition", "optimal"], "does not fit"),
+    (["--picture", "a.jpg"], ".svg or .png"), (["--timeline", "t.png"], "ends with .svg"), (["--routes"], "takes no field"), (["--row", "4", "--timeline", "t.svg"], "no such row")])
 def test_errors(leeway, walk, arguments, words):
     assert words in leeway.fails(2, "model", "wafer", walk, *(["--mesh", "9x4"] if "--mesh" not in arguments else []), *arguments)
 
@@ -87,3 +91,28 @@ def test_errors(leeway, walk, arguments, words):
 def test_only_floats(leeway):
     np.save(leeway.folder / "d.npy", np.arange(100.0))
     assert "f32" in leeway.fails(2, "model", "wafer", "d.npy")
+
+
+def test_numbers_of_a_part_of_no_range(leeway):
+    np.save(leeway.folder / "c.npy", np.full(1000, 3.5, "f4"))
+    assert "use --abs" in leeway.fails(2, "model", "wafer", "c.npy", "--mesh", "5x2")
+    report = leeway.json("model", "wafer", "c.npy", "--mesh", "5x2", "--abs", "0.1", "--decompress")
+    assert report["equals_library"] and report["slowest_chain"]["rounds"] == []
+
+
+def test_json_does_not_mix_with_a_stream(leeway, walk):
+    import json
+    import subprocess
+
+    leeway("model", "wafer", walk, *SMALL, "-o", "a.lwy", "--quiet")
+    done = subprocess.run([leeway.tool, "model", "wafer", walk, *SMALL, "-o", "-", "--json", "--quiet"],
+                          cwd=leeway.folder, capture_output=True, check=True)
+    assert done.stdout == (leeway.folder / "a.lwy").read_bytes()
+    assert json.loads(done.stderr)["equals_library"]
+
+
+def test_a_picture_that_cannot_be_written_leaves_no_stream(leeway, walk):
+    (leeway.folder / "a.svg").write_text("old")
+    assert "--force" in leeway.fails(1, "model", "wafer", walk, *SMALL, "-o", "a.lwy", "--picture", "a.svg")
+    assert (leeway.folder / "a.svg").read_text() == "old"
+    assert sorted(path.name for path in leeway.folder.iterdir()) == ["a.npy", "a.svg"]
