@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "leeway/base/export.h"
 #include "leeway/stage/stage.h"
 
 namespace leeway {
@@ -28,10 +27,10 @@ enum class Made : u8 { no, unknown, likely, surely };
 // Tried is little of the array: the first value; the coarse levels of the first slice along frozen
 // axes; then more and more slices. This ends with the whole array if it is small, or when enough
 // values have a code that is not 0.
-LEEWAY_EXPORT Made looks_made(const Shape& shape, const Suspect& suspect);
+Made looks_made(const Shape& shape, const Suspect& suspect);
 
 // The same, surely: level by level up to the whole array, or until something changes.
-LEEWAY_EXPORT bool is_made(const Shape& shape, const Suspect& suspect);
+bool is_made(const Shape& shape, const Suspect& suspect);
 
 // Which of the candidates has made the array. Several may do for the coarse levels alone, so those
 // that look like makers must leave the whole array as it is. If none does so, it is the first that

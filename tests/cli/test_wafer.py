@@ -102,11 +102,10 @@ def test_numbers_of_a_part_of_no_range(leeway):
 
 def test_json_does_not_mix_with_a_stream(leeway, walk):
     import json
-    import subprocess
 
     leeway("model", "wafer", walk, *SMALL, "-o", "a.lwy", "--quiet")
-    done = subprocess.run([leeway.tool, "model", "wafer", walk, *SMALL, "-o", "-", "--json", "--quiet"],
-                          cwd=leeway.folder, capture_output=True, check=True)
+    done = leeway.run("model", "wafer", walk, *SMALL, "-o", "-", "--json", "--quiet")
+    assert done.returncode == 0
     assert done.stdout == (leeway.folder / "a.lwy").read_bytes()
     assert json.loads(done.stderr)["equals_library"]
 
