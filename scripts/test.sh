@@ -22,12 +22,6 @@ scripts/wheel.sh
 step "command line, hosts, documentation, reference decoder, packages"
 .venv/bin/python -m pytest -q -rs -n 2 --dist loadgroup tests
 
-step "a selection of other projects' tests, with leeway as their codec"
-scripts/judges.sh --short
-
-step "hardware designs, simulated"
-scripts/rtl.sh --short
-
 step "address and undefined-behaviour sanitizers"
 scripts/sanitize.sh asan
 
