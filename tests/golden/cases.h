@@ -336,9 +336,8 @@ inline void for_each_golden_case(const TakeCase& take) {
   make_layered(take);
   make_all_brief(take);
   make<float>(take, "linear+huffman|pyramid+linear+rans", {9, 10, 31}, coarse, true);
-  make<u8>(take, "linear+huffman|small", {52, 51, 50}, Bound::abs(8), false);
   make<float>(take, "wavesz|small|fast", {9, 30, 40}, coarse, false);
-  make<i16>(take, "wavesz|sz1.4|balanced|small", {20, 31}, Bound::abs(3.5), true, {12, 31});
+  make<double>(take, "sz1.4|linear+lorenzo+huffman|small", {20, 31}, coarse, true, {12, 31});
   make_brief<double>(take, "plain|small", {30, 31}, coarse, true);
 }
 
