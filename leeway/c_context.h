@@ -26,6 +26,10 @@ struct leeway_context : leeway_settings {
   leeway::BufferPool pool;          // keeps memory between calls
 };
 
+struct leeway_buffer {
+  leeway::Bytes bytes;
+};
+
 namespace leeway {
 
 inline leeway_status status_of(Errc code) {

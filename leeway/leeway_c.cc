@@ -8,10 +8,6 @@
 #include "leeway/c_context.h"
 #include "leeway/choose/choose.h"
 
-struct leeway_buffer {
-  leeway::Bytes bytes;
-};
-
 namespace leeway {
 namespace {
 

@@ -6,7 +6,7 @@
 #ifndef LEEWAY_PARALLEL_H
 #define LEEWAY_PARALLEL_H
 
-#include <leeway/leeway.h>
+#include "leeway/leeway.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,7 +25,8 @@ typedef struct leeway_team {
   /* Everybody's bytes, one after the other in the order of the ranks; all know the sizes. */
   int (*allgatherv)(void* self, const void* mine, void* all, const uint64_t* bytes);
   int (*reduce)(void* self, uint64_t* values, uint64_t count, int operation);
-  /* Messages between two ranks, in order. A request becomes NULL when it is done. */
+  /* Messages between two ranks, in order; one may be shorter than the receive says. A request
+   * becomes NULL when it is done. */
   int (*isend)(void* self, const void* data, uint64_t bytes, int to, void** request);
   int (*irecv)(void* self, void* data, uint64_t bytes, int from, void** request);
   int (*test)(void* self, void** request); /* does not wait */
@@ -87,6 +88,73 @@ LEEWAY_API leeway_status leeway_team_write(leeway_context* context, const leeway
 LEEWAY_API leeway_status leeway_team_read(leeway_context* context, const leeway_team* team,
                                           const char* path, size_t blocks,
                                           const leeway_block* block);
+
+/* ---- arrays as messages ----
+ * Compressed once and decoded once, under the bound of the context, which is that of one array. The
+ * message says what it is; arrays of up to 4 KiB, and those that do not shrink, go as they are. Type
+ * and shape of the receiver's array are those of the sender's. A rank that fails tells whoever waits
+ * for it. */
+
+LEEWAY_API leeway_status leeway_team_send(leeway_context* context, const leeway_team* team,
+                                          const leeway_array* array, int to);
+LEEWAY_API leeway_status leeway_team_receive(leeway_context* context, const leeway_team* team,
+                                             const leeway_array* array, int from);
+
+/* The same without waiting. leeway_team_isend() returns when the array is compressed and may be
+ * changed again; an array to be received stays where it is until its transfer is done. Start the
+ * next transfer from a rank when the last one from it is done. test sets *done; wait waits; either,
+ * when it is done, or has failed, frees the transfer and makes it NULL. The team must live on. */
+typedef struct leeway_transfer leeway_transfer;
+LEEWAY_API leeway_status leeway_team_isend(leeway_context* context, const leeway_team* team,
+                                           const leeway_array* array, int to,
+                                           leeway_transfer** transfer);
+LEEWAY_API leeway_status leeway_team_ireceive(leeway_context* context, const leeway_team* team,
+                                              const leeway_array* array, int from,
+                                              leeway_transfer** transfer);
+LEEWAY_API leeway_status leeway_transfer_test(leeway_context* context, leeway_transfer** transfer,
+                                              int* done);
+LEEWAY_API leeway_status leeway_transfer_wait(leeway_context* context, leeway_transfer** transfer);
+
+/* ---- collectives: all ranks call them, and return the same status ----
+ * `parts` has an array for each rank, of any shapes; where only the root has parts, others give
+ * NULL. After bcast and allgather all ranks have the same bits, the sender too. */
+
+LEEWAY_API leeway_status leeway_team_bcast(leeway_context* context, const leeway_team* team,
+                                           const leeway_array* array, int root);
+LEEWAY_API leeway_status leeway_team_gather(leeway_context* context, const leeway_team* team,
+                                            const leeway_array* mine, const leeway_array* parts,
+                                            int root);
+/* The root gets the streams, not decoded: `streams` has room for one of each rank. */
+LEEWAY_API leeway_status leeway_team_gather_streams(leeway_context* context,
+                                                    const leeway_team* team,
+                                                    const leeway_array* mine,
+                                                    leeway_buffer** streams, int root);
+LEEWAY_API leeway_status leeway_team_scatter(leeway_context* context, const leeway_team* team,
+                                             const leeway_array* parts, const leeway_array* mine,
+                                             int root);
+LEEWAY_API leeway_status leeway_team_allgather(leeway_context* context, const leeway_team* team,
+                                               const leeway_array* mine,
+                                               const leeway_array* parts);
+
+typedef enum leeway_operation {
+  LEEWAY_OPERATION_SUM = 0,
+  LEEWAY_OPERATION_MIN = 1,
+  LEEWAY_OPERATION_MAX = 2,
+  LEEWAY_OPERATION_MEAN = 3
+} leeway_operation;
+/* How partial results travel; 0: chosen. The result has the same bits for each, and for any order
+ * of the ranks. */
+enum { LEEWAY_ROUTE_TREE = 1, LEEWAY_ROUTE_RING = 2, LEEWAY_ROUTE_DOUBLING = 3 };
+
+/* f32 or f64. The bound, abs or rel, is that of the result: all errors together, but for the
+ * rounding of the result to its type. */
+LEEWAY_API leeway_status leeway_team_allreduce(leeway_context* context, const leeway_team* team,
+                                               const leeway_array* mine, const leeway_array* result,
+                                               leeway_operation operation, int route);
+/* The root alone gets the result; others may give NULL. */
+LEEWAY_API leeway_status leeway_team_reduce(leeway_context* context, const leeway_team* team,
+                                            const leeway_array* mine, const leeway_array* result,
+                                            leeway_operation operation, int root);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -170,3 +171,19 @@ def test_killed(mpi):
             salvaged = subprocess.run([BUILD / "leeway", "decompress", left, "--salvage", "-f", "-o", "salvaged.raw"], cwd=mpi.folder, capture_output=True)
             assert salvaged.returncode in (0, 1, 2, 3, 4, 5), salvaged.stderr
             mpi.path(left).unlink()
+
+
+def test_the_page_runs(mpi):
+    """Every line of docs/MPI.md."""
+    if mpi.name not in ("openmpi-ompio", "mpich"):
+        pytest.skip("the page runs once with each MPI")
+    kind = mpi.compiler.split(".")[1]
+    folder = mpi.path("page")
+    folder.mkdir()
+    env = {**mpi.env, "PATH": f"{BUILD}:{os.path.dirname(sys.executable)}:{os.environ['PATH']}", "LEEWAY_BUILD": str(BUILD), "MPICC": f"mpicc.{kind}",
+           "MPIFORT": f"mpifort.{kind}", "MPIRUN": " ".join(mpi.launch), "MPI4PY_MPIABI": kind}
+    done = subprocess.run([sys.executable, ROOT / "tests/run_page.py", ROOT / "docs/MPI.md"], cwd=folder, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("largest error") >= 1 and "Report(input_bytes=576000" in done.stdout
+    for name in ("t", "heat", "ocean"):
+        subprocess.run([BUILD / "leeway", "verify", folder / f"{name}.lwy"], check=True)
