@@ -28,7 +28,6 @@ const leeway_array* leeway_fortran_describe(const CFI_cdesc_t* from, leeway_fort
   return &to->array;
 }
 
-
 /* Fortran's index, counted from 1, first axis first, as an index of leeway. */
 void leeway_fortran_turn(const int64_t* first, int rank, uint64_t* index) {
   for (int axis = 0; axis < rank; ++axis) index[rank - 1 - axis] = (uint64_t)(first[axis] - 1);
@@ -43,7 +42,8 @@ LEEWAY_API int leeway_fortran_compress(leeway_context* context, const CFI_cdesc_
 LEEWAY_API int leeway_fortran_compress_into(leeway_context* context, const CFI_cdesc_t* values,
                                             void* stream, size_t capacity, size_t* size) {
   leeway_fortran_array array;
-  return leeway_compress_into(context, leeway_fortran_describe(values, &array), stream, capacity, size);
+  return leeway_compress_into(context, leeway_fortran_describe(values, &array), stream, capacity,
+                              size);
 }
 
 LEEWAY_API int leeway_fortran_max_compressed_size(leeway_context* context,

@@ -47,25 +47,25 @@ typedef struct leeway_block {
 } leeway_block;
 
 typedef struct leeway_write_options {
-  int exclusive;    /* refuse to replace a file */
-  int not_durable;  /* do not wait until the disk has it */
-  int check;        /* read back and compare: 0: the ends of what each rank wrote, 1: all */
-  int unbalanced;   /* leave chunks where most of their values are, however uneven that is */
-  int writers;      /* how many ranks write; 0: as suits the machine */
-  uint64_t stripe;  /* ranges of writers begin at multiples of this many bytes; 0: 4 MiB */
+  int exclusive;        /* refuse to replace a file */
+  int not_durable;      /* do not wait until the disk has it */
+  int check;            /* read back and compare: 0: the ends of what each rank wrote, 1: all */
+  int unbalanced;       /* leave chunks where most of their values are, however uneven that is */
+  int writers;          /* how many ranks write; 0: as suits the machine */
+  uint64_t stripe;      /* ranges of writers begin at multiples of this many bytes; 0: 4 MiB */
   uint64_t reserved[8]; /* 0 */
 } leeway_write_options;
 
 typedef struct leeway_write_report {
-  uint64_t input_bytes, output_bytes; /* of the array, of the stream */
-  uint64_t asked_bytes;               /* the size asked for by ratio or rate; 0: none */
-  double abs_bound;                   /* in force; 0: no loss */
-  double max_error;                   /* reached, in the whole array */
-  uint64_t special;                   /* NaN, infinities and fill values */
+  uint64_t input_bytes, output_bytes;         /* of the array, of the stream */
+  uint64_t asked_bytes;                       /* the size asked for by ratio or rate; 0: none */
+  double abs_bound;                           /* in force; 0: no loss */
+  double max_error;                           /* reached, in the whole array */
+  uint64_t special;                           /* NaN, infinities and fill values */
   uint64_t chunks, least_chunks, most_chunks; /* in all; of the ranks with fewest and most */
   uint64_t sent_raw;        /* bytes of values that went to another rank, all ranks together */
   uint64_t sent_compressed; /* bytes of frames that went to a writer, all ranks together */
-  double seconds[4]; /* of the slowest rank: arranging, compressing, writing, committing */
+  double seconds[4];        /* of the slowest rank: arranging, compressing, writing, committing */
   uint64_t chunk[LEEWAY_MAX_RANK];
   uint64_t reserved[8];
 } leeway_write_report;
@@ -91,9 +91,9 @@ LEEWAY_API leeway_status leeway_team_read(leeway_context* context, const leeway_
 
 /* ---- arrays as messages ----
  * Compressed once and decoded once, under the bound of the context, which is that of one array. The
- * message says what it is; arrays of up to 4 KiB, and those that do not shrink, go as they are. Type
- * and shape of the receiver's array are those of the sender's. A rank that fails tells whoever waits
- * for it. */
+ * message says what it is; arrays of up to 4 KiB, and those that do not shrink, go as they are.
+ * Type and shape of the receiver's array are those of the sender's. A rank that fails tells whoever
+ * waits for it. */
 
 LEEWAY_API leeway_status leeway_team_send(leeway_context* context, const leeway_team* team,
                                           const leeway_array* array, int to);
@@ -133,8 +133,7 @@ LEEWAY_API leeway_status leeway_team_scatter(leeway_context* context, const leew
                                              const leeway_array* parts, const leeway_array* mine,
                                              int root);
 LEEWAY_API leeway_status leeway_team_allgather(leeway_context* context, const leeway_team* team,
-                                               const leeway_array* mine,
-                                               const leeway_array* parts);
+                                               const leeway_array* mine, const leeway_array* parts);
 
 typedef enum leeway_operation {
   LEEWAY_OPERATION_SUM = 0,

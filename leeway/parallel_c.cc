@@ -99,8 +99,9 @@ leeway_status leeway_team_write(leeway_context* context, const leeway_team* team
       require(view.dtype == array.dtype, "a block has another type than the array");
       own.push_back({index_of(block[i]), view});
     }
-    const leeway_write_report made = write(ranks, path, array.dtype, array.shape, own,
-                                           context->options, options ? *options : leeway_write_options{});
+    const leeway_write_report made =
+        write(ranks, path, array.dtype, array.shape, own, context->options,
+              options ? *options : leeway_write_options{});
     if (report) *report = made;
   });
 }

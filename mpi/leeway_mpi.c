@@ -60,7 +60,8 @@ static int team_allgatherv(void* self, const void* mine, void* all, const uint64
     counts[i] = (int)bytes[i];
     places[i] = at;
   }
-  failed |= MPI_Allgatherv(mine, counts[me], MPI_BYTE, all, counts, places, MPI_BYTE, comm_of(self));
+  failed |=
+      MPI_Allgatherv(mine, counts[me], MPI_BYTE, all, counts, places, MPI_BYTE, comm_of(self));
   free(counts);
   return failed;
 }
@@ -160,8 +161,8 @@ static int file_open(void* self, const char* path, int writing, void** file) {
     /* The data is arranged already: nothing to gather, nothing to read before writing. */
     MPI_Info_set(info, "romio_ds_write", "disable");
     MPI_Info_set(info, "romio_cb_write", "disable");
-    failed = MPI_File_open(MPI_COMM_SELF, path, writing ? MPI_MODE_RDWR : MPI_MODE_RDONLY, info,
-                           opened);
+    failed =
+        MPI_File_open(MPI_COMM_SELF, path, writing ? MPI_MODE_RDWR : MPI_MODE_RDONLY, info, opened);
     MPI_Info_free(&info);
   }
   if (failed) {

@@ -24,8 +24,8 @@ LEEWAY_API int leeway_mpi_fortran_write(leeway_context* context, const MPI_Fint*
   const size_t blocks = block_of(values, first, &array, begin, &block);
   for (int axis = 0; axis < values->rank; ++axis)
     whole[values->rank - 1 - axis] = (uint64_t)shape[axis];
-  return leeway_mpi_write(context, MPI_Comm_f2c(*comm), path, array.array.dtype, values->rank, whole,
-                          blocks, &block, NULL, NULL);
+  return leeway_mpi_write(context, MPI_Comm_f2c(*comm), path, array.array.dtype, values->rank,
+                          whole, blocks, &block, NULL, NULL);
 }
 
 LEEWAY_API int leeway_mpi_fortran_read(leeway_context* context, const MPI_Fint* comm,

@@ -285,7 +285,7 @@ struct Slabs {
 
 template <class T>
 SummaryOf<T> summarize_as(const View& view, const std::vector<u64>& declared, unsigned threads,
-                     const Executor& executor, const std::function<void()>& pause) {
+                          const Executor& executor, const std::function<void()>& pause) {
   const Mask mask{.fills = declared};
   const Slabs slabs(view.shape);
   std::vector<SummaryOf<T>> summaries(slabs.count);

@@ -39,8 +39,7 @@ u64 Job::turn(u64 position) const {
   // Chunks 0, 32, 64, ..., then 1, 33, 65, ...
   constexpr u64 kStride = 32;
   const u64 least = chunks / kStride, longer = chunks % kStride, in_longer = longer * (least + 1);
-  if (position < in_longer)
-    return position % (least + 1) * kStride + position / (least + 1);
+  if (position < in_longer) return position % (least + 1) * kStride + position / (least + 1);
   position -= in_longer;
   return position % least * kStride + longer + position / least;
 }

@@ -94,8 +94,7 @@ void TeamFile::close() {
   if (const int file = std::exchange(file_, -1); file >= 0 && ::close(file) != 0) fail("close");
 }
 
-TeamSource::TeamSource(const Team& team, const std::string& path)
-    : file_(team, path, false) {
+TeamSource::TeamSource(const Team& team, const std::string& path) : file_(team, path, false) {
   if (team.rank() == 0) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
@@ -124,7 +123,8 @@ TeamSource::TeamSource(const Team& team, const std::string& path)
 }
 
 ByteView TeamSource::get(u64 offset, u64 count, Bytes& storage) const {
-  if (offset + count <= begin_.size()) return ByteView(begin_).subspan(size_t(offset), size_t(count));
+  if (offset + count <= begin_.size())
+    return ByteView(begin_).subspan(size_t(offset), size_t(count));
   if (offset >= size_ - end_.size())
     return ByteView(end_).subspan(size_t(offset - (size_ - end_.size())), size_t(count));
   storage.resize(size_t(count));

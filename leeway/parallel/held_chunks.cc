@@ -68,8 +68,9 @@ HeldChunks::HeldChunks(const Team& team, const Header& header, const Plan& plan,
   team.exchange(outgoing, incoming, [&] {
     for (const Block& block : blocks_) {
       const Execution& execution = options_.execution;
-      own_ = merged(own_, summarize(block.view, declared_, std::max(1u, execution.threads),
-                                    execution.executor, execution.pause),
+      own_ = merged(own_,
+                    summarize(block.view, declared_, std::max(1u, execution.threads),
+                              execution.executor, execution.pause),
                     header_.dtype);
     }
   });

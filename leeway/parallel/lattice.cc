@@ -84,7 +84,8 @@ void Lattice::quantize(std::span<const T> values, Partial& partial) const {
   const double limit = std::nextafter(e_, 0.0), inverse = step_ > 0 ? 1 / step_ : 0;
   for (const T value : values) {
     const auto x = double(value), q = std::nearbyint(x * inverse);
-    const bool is_reached = e_ > 0 && std::abs(q) <= double(most_) && std::abs(x - q * step_) <= limit;
+    const bool is_reached =
+        e_ > 0 && std::abs(q) <= double(most_) && std::abs(x - q * step_) <= limit;
     if (!is_reached) partial.exceptions.push_back({partial.numbers.size(), x});
     partial.numbers.push_back(is_reached ? i64(q) : nothing(operation_));
   }
@@ -140,7 +141,8 @@ double Lattice::result(i64 number, std::span<const Exception> exceptions) const 
   double best = on_lattice;
   for (const Exception& exception : exceptions) {
     if (std::isnan(exception.value)) return exception.value;
-    if (!has_any || (operation_ == Operation::min ? exception.value < best : exception.value > best))
+    if (!has_any ||
+        (operation_ == Operation::min ? exception.value < best : exception.value > best))
       best = exception.value;
     has_any = true;
   }
@@ -155,8 +157,8 @@ void Lattice::finish(const Partial& all, const MutableView& values) const {
         const size_t first = exception;
         while (exception < all.exceptions.size() && all.exceptions[exception].place == place)
           ++exception;
-        double x = result(all.numbers[place],
-                          std::span(all.exceptions).subspan(first, exception - first));
+        double x =
+            result(all.numbers[place], std::span(all.exceptions).subspan(first, exception - first));
         if (std::isnan(x)) x = std::numeric_limits<double>::quiet_NaN();  // of one kind everywhere
         const T value = T(x);
         std::memcpy(row, &value, sizeof value);
@@ -194,8 +196,8 @@ Lattice::Partial Lattice::unpack(const Parcel& parcel, u64 count, const Executio
   options.execution = execution;
   const Array array = decompress(in.rest(), options);
   if (array.shape().size() != count) fail_argument("the ranks reduce arrays of different sizes");
-  partial.numbers = array.dtype() == DType::f32 ? rounded(array.as<float>())
-                                                : rounded(array.as<double>());
+  partial.numbers =
+      array.dtype() == DType::f32 ? rounded(array.as<float>()) : rounded(array.as<double>());
   return partial;
 }
 

@@ -2,7 +2,8 @@
 // Lattice: contributions to a sum, a minimum or a maximum, each of which is quantized once, by the
 // rank that has it: q = round(x / step), |x - step q| <= e. Integers are added without error and in
 // any order, so a sum of P contributions is off by at most P e, and its bits depend neither on the
-// order of the ranks nor on the way that partial sums take. Partial sums are compressed without loss.
+// order of the ranks nor on the way that partial sums take. Partial sums are compressed without
+// loss.
 //
 // Values that the lattice does not reach (NaN, infinities, those too large for the bound) are kept
 // beside it, one by one, in the order of their places and bits, and are added last, in that order.
@@ -21,7 +22,8 @@ enum class Operation : u8 { sum = 0, min = 1, max = 2, mean = 3 };
 
 class Lattice {
  public:
-  // `e` is the bound of each contribution; `ranks` of them are added. e = 0: all are kept beside it.
+  // `e` is the bound of each contribution; `ranks` of them are added. e = 0: all are kept beside
+  // it.
   Lattice(Operation operation, double e, int ranks);
 
   struct Exception {

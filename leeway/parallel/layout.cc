@@ -21,7 +21,8 @@ struct Stated {
 
 // The part of a run that lies in [begin, end).
 Layout::Run cut(const Layout::Run& run, u64 begin, u64 end) {
-  const u64 first = std::max(run.offset, begin), last = std::min(run.offset + run.bytes.size(), end);
+  const u64 first = std::max(run.offset, begin),
+            last = std::min(run.offset + run.bytes.size(), end);
   return first < last ? Layout::Run{first, run.bytes.subspan(size_t(first - run.offset),
                                                              size_t(last - first))}
                       : Layout::Run{first, {}};
@@ -97,7 +98,8 @@ std::vector<Layout::Run> Layout::own_runs() const {
       const Run run{offsets_[size_t(head.ordinal)], ByteView(frames.bytes).subspan(at, bytes)};
       at += bytes;
       // Frames that follow each other here and there are one run.
-      if (!runs.empty() && runs.back().bytes.data() + runs.back().bytes.size() == run.bytes.data() &&
+      if (!runs.empty() &&
+          runs.back().bytes.data() + runs.back().bytes.size() == run.bytes.data() &&
           runs.back().offset + runs.back().bytes.size() == run.offset)
         runs.back().bytes = {runs.back().bytes.data(), runs.back().bytes.size() + bytes};
       else
@@ -109,8 +111,7 @@ std::vector<Layout::Run> Layout::own_runs() const {
 
 std::vector<Layout::Run> Layout::runs(int writers, u64 stripe) {
   if (writers <= 0 && team_.nodes() <= 1) return own_runs();
-  if (writers <= 0)
-    writers = int(std::max<u64>(u64(team_.nodes()), end() / kWriterBytes + 1));
+  if (writers <= 0) writers = int(std::max<u64>(u64(team_.nodes()), end() / kWriterBytes + 1));
   return ranges(std::min(writers, team_.size()), stripe > 0 ? stripe : kStripe);
 }
 

@@ -81,7 +81,8 @@ TEST(Messages, FailuresArrive) {
     }
     // One rank without a bound: the collective fails on both.
     const leeway_array mine = field.array();
-    const auto status = leeway_team_bcast(table.rank == 0 ? none.get() : good.get(), &table, &mine, 0);
+    const auto status =
+        leeway_team_bcast(table.rank == 0 ? none.get() : good.get(), &table, &mine, 0);
     EXPECT_EQ(status, LEEWAY_INVALID_ARGUMENT);
   });
 }
@@ -106,11 +107,13 @@ TEST(Messages, Collectives) {
                       exact_own && i == table.rank ? 0 : kBound);
     };
     const leeway_array own = mine.array();
-    EXPECT_EQ(leeway_team_gather(context.get(), &table, &own, rank == 1 ? arrays.data() : nullptr, 1),
-              LEEWAY_OK);
+    EXPECT_EQ(
+        leeway_team_gather(context.get(), &table, &own, rank == 1 ? arrays.data() : nullptr, 1),
+        LEEWAY_OK);
     if (rank == 1) check(true);
     std::array<leeway_buffer*, kRanks> streams{};
-    EXPECT_EQ(leeway_team_gather_streams(context.get(), &table, &own, streams.data(), 2), LEEWAY_OK);
+    EXPECT_EQ(leeway_team_gather_streams(context.get(), &table, &own, streams.data(), 2),
+              LEEWAY_OK);
     for (int i = 0; i < kRanks; ++i) {
       EXPECT_EQ(streams[size_t(i)] != nullptr, rank == 2);
       if (!streams[size_t(i)]) continue;
@@ -126,8 +129,9 @@ TEST(Messages, Collectives) {
       after[rank].insert(after[rank].end(), part.values.begin(), part.values.end());
     Floats back(shape_of(table.rank));
     const leeway_array into = back.array();
-    EXPECT_EQ(leeway_team_scatter(context.get(), &table, rank == 1 ? arrays.data() : nullptr, &into, 1),
-              LEEWAY_OK);
+    EXPECT_EQ(
+        leeway_team_scatter(context.get(), &table, rank == 1 ? arrays.data() : nullptr, &into, 1),
+        LEEWAY_OK);
     expect_within(back.values, mine.values, 2 * kBound);
     Floats all(Shape{100, 30}, rank + 1);
     const leeway_array everywhere = all.array();
@@ -149,8 +153,12 @@ std::vector<std::vector<T>> contributions(std::mt19937_64& random, int ranks, si
     std::vector<T> values(count);
     for (T& value : values) {
       const double x = std::uniform_real_distribution(-1.0, 1.0)(random);
-      value = T(kind == 0 ? 1e6 * x : kind == 1 ? 1e-6 * x : kind == 2 ? std::ldexp(x, int(random() % 120) - 60) : x);
-      if (kind == 3 && random() % 9 == 0) value = std::numeric_limits<T>::infinity() * (random() % 2 ? 1 : -1);
+      value = T(kind == 0   ? 1e6 * x
+                : kind == 1 ? 1e-6 * x
+                : kind == 2 ? std::ldexp(x, int(random() % 120) - 60)
+                            : x);
+      if (kind == 3 && random() % 9 == 0)
+        value = std::numeric_limits<T>::infinity() * (random() % 2 ? 1 : -1);
       if (kind == 3 && random() % 9 == 0) value = std::numeric_limits<T>::quiet_NaN();
       if (kind == 4 && random() % 5 == 0) value = T(1e30 * x);
       if (kind == 5) value = test::from_bits<T>(random());
@@ -160,8 +168,8 @@ std::vector<std::vector<T>> contributions(std::mt19937_64& random, int ranks, si
   return all;
 }
 
-// The result is within E of the exact one, in long double, but for the rounding of the type: that of
-// the result, and that of what the lattice does not reach.
+// The result is within E of the exact one, in long double, but for the rounding of the type: that
+// of the result, and that of what the lattice does not reach.
 template <class T>
 void expect_reduced(const std::vector<std::vector<T>>& all, const std::vector<T>& result,
                     Operation operation, double e) {
@@ -248,8 +256,8 @@ TEST(Messages, ReductionsOnEveryRoute) {
           const uint64_t shape[] = {60, 100};
           const leeway_array mine = {values.data(), LEEWAY_F32, 2, shape, nullptr},
                              out = {result.data(), LEEWAY_F32, 2, shape, nullptr};
-          EXPECT_EQ(leeway_team_allreduce(context.get(), &table, &mine, &out,
-                                          LEEWAY_OPERATION_SUM, route),
+          EXPECT_EQ(leeway_team_allreduce(context.get(), &table, &mine, &out, LEEWAY_OPERATION_SUM,
+                                          route),
                     LEEWAY_OK)
               << leeway_message(context.get());
           std::vector<float> at_root(values.size());

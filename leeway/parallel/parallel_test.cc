@@ -185,8 +185,8 @@ TEST_F(ParallelTest, SameStreamForEveryBound) {
   for (size_t i = 5000; i < 5100; ++i) values[i] = -999;
   for (size_t i = 9000; i < 9010; ++i) values[i] = 1e20f;
   const std::vector<std::vector<std::pair<std::string, double>>> bounds = {
-      {{"rel", 1e-4}}, {{"psnr", 60}}, {{"l2", 0.5}},        {{"pointwise", 1e-3}},
-      {{"lossless", 0}}, {{"abs", 1e-3}, {"psnr", 50}}};
+      {{"rel", 1e-4}},       {{"psnr", 60}},    {{"l2", 0.5}},
+      {{"pointwise", 1e-3}}, {{"lossless", 0}}, {{"abs", 1e-3}, {"psnr", 50}}};
   for (const auto& bound : bounds) {
     Settings settings{.bounds = bound, .chunk = {8, 16, 16}};
     settings.options.check = 1;
@@ -301,9 +301,9 @@ TEST_F(ParallelTest, FaultsOfOneRankAreFaultsOfAll) {
       change(table.rank, settings, box);
       Ghosted own(values, shape, box, contains(shape, box));
       const Context context = settings.context();
-      const auto status = leeway_team_write(context.get(), &table, target.c_str(), LEEWAY_F32, 3,
-                                            shape.extents().data(), 1, &own.block,
-                                            &settings.options, nullptr);
+      const auto status =
+          leeway_team_write(context.get(), &table, target.c_str(), LEEWAY_F32, 3,
+                            shape.extents().data(), 1, &own.block, &settings.options, nullptr);
       messages[size_t(table.rank)] =
           leeway_status_name(status) + std::string(": ") + leeway_message(context.get());
     });
@@ -314,26 +314,48 @@ TEST_F(ParallelTest, FaultsOfOneRankAreFaultsOfAll) {
   const auto has = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  has(attempt(path(), [](int r, Settings& s, Box&) { if (r == 1) s.bounds = {{"abs", 2e-3}}; }),
+  has(attempt(path(),
+              [](int r, Settings& s, Box&) {
+                if (r == 1) s.bounds = {{"abs", 2e-3}};
+              }),
       "disagree on the bound");
-  has(attempt(path(), [](int r, Settings& s, Box&) { if (r == 2) s.recipe = "fast"; }),
+  has(attempt(path(),
+              [](int r, Settings& s, Box&) {
+                if (r == 2) s.recipe = "fast";
+              }),
       "disagree on the recipe");
-  has(attempt(path(), [](int r, Settings& s, Box&) { if (r == 2) s.chunk = {8, 8, 8}; }),
+  has(attempt(path(),
+              [](int r, Settings& s, Box&) {
+                if (r == 2) s.chunk = {8, 8, 8};
+              }),
       "disagree on the chunk");
   has(attempt(path(), [](int, Settings& s, Box&) { s.bounds = {}; }), "bound is needed");
   has(attempt(path(), [](int, Settings& s, Box&) { s.recipe = "auto"; }), "name a recipe");
-  has(attempt(path(), [](int r, Settings&, Box& b) { if (r == 1) b.first[0] = 4; }),
+  has(attempt(path(),
+              [](int r, Settings&, Box& b) {
+                if (r == 1) b.first[0] = 4;
+              }),
       "4:8,0:16,0:16 are given twice, by rank 0 and rank 1");
-  has(attempt(path(), [&](int r, Settings&, Box& b) { if (r == 1) b = slab(shape, 8, 7); }),
+  has(attempt(path(),
+              [&](int r, Settings&, Box& b) {
+                if (r == 1) b = slab(shape, 8, 7);
+              }),
       "nobody has all values of 8:16,0:16,0:16: 256 are missing");
-  has(attempt(path(), [](int r, Settings&, Box& b) { if (r == 2) b.first[0] = 17; }),
+  has(attempt(path(),
+              [](int r, Settings&, Box& b) {
+                if (r == 2) b.first[0] = 17;
+              }),
       "outside the array");
   has(attempt(folder_ / "no/field.lwy", [](int, Settings&, Box&) {}), "cannot create");
   has(attempt(folder_, [](int, Settings&, Box&) {}), "not a regular file");
   EXPECT_EQ(files(), 0u);
   has(attempt(path(), [](int, Settings&, Box&) {}), "ok");
   const Bytes old = contents(path());
-  has(attempt(path(), [](int, Settings& s, Box&) { s.options.exclusive = 1; s.recipe = "fast"; }),
+  has(attempt(path(),
+              [](int, Settings& s, Box&) {
+                s.options.exclusive = 1;
+                s.recipe = "fast";
+              }),
       "exists already");
   EXPECT_EQ(contents(path()), old);
   EXPECT_EQ(files(), 1u);
@@ -361,9 +383,9 @@ TEST_F(ParallelTest, FailingTeam) {
       team.run([&](const leeway_team& table) {
         Ghosted own(values, shape, slab(shape, u64(table.rank) * 8, 8), true);
         const Context context = settings.context();
-        statuses[size_t(table.rank)] = leeway_team_write(
-            context.get(), &table, path().c_str(), LEEWAY_F32, 3, shape.extents().data(), 1,
-            &own.block, &settings.options, nullptr);
+        statuses[size_t(table.rank)] =
+            leeway_team_write(context.get(), &table, path().c_str(), LEEWAY_F32, 3,
+                              shape.extents().data(), 1, &own.block, &settings.options, nullptr);
       });
       if (!has_failed) {
         EXPECT_GT(turn, 20);  // all calls were tried

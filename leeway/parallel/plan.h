@@ -29,13 +29,14 @@ struct Piece {
 
 struct Plan {
   std::vector<Held> held;
-  std::vector<Piece> pieces;       // by chunk, then by block
-  std::vector<size_t> first_piece; // of every chunk, and the end
-  std::vector<int> owner;          // of every chunk
+  std::vector<Piece> pieces;        // by chunk, then by block
+  std::vector<size_t> first_piece;  // of every chunk, and the end
+  std::vector<int> owner;           // of every chunk
 
   std::span<const Piece> pieces_of(u64 ordinal) const {
-    return std::span(pieces).subspan(first_piece[size_t(ordinal)],
-                                     first_piece[size_t(ordinal) + 1] - first_piece[size_t(ordinal)]);
+    return std::span(pieces).subspan(
+        first_piece[size_t(ordinal)],
+        first_piece[size_t(ordinal) + 1] - first_piece[size_t(ordinal)]);
   }
 };
 

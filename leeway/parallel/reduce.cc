@@ -17,8 +17,8 @@ constexpr int kNobody = -1;
 // From this many values on, the ring saves more than its many steps cost.
 constexpr u64 kRingValues = u64(1) << 16;
 
-// Brings the parts of a sum together, in `mine` of some ranks or all. A rank that fails goes on with
-// empty hands, so that nobody waits for it.
+// Brings the parts of a sum together, in `mine` of some ranks or all. A rank that fails goes on
+// with empty hands, so that nobody waits for it.
 class Reduction {
  public:
   Reduction(const Team& team, const Lattice& lattice, const Execution& execution, Partial& mine)
@@ -60,8 +60,9 @@ class Reduction {
     }
     if (rank_ + inner < ranks_) add_from(rank_ + inner);
     for (int step = 1; step < inner; step *= 2)
-      go(rank_ ^ step, [&] { return packed(mine_); }, rank_ ^ step,
-         [&](const Parcel& in) { lattice_.merge(mine_, unpacked(in, count_)); });
+      go(
+          rank_ ^ step, [&] { return packed(mine_); }, rank_ ^ step,
+          [&](const Parcel& in) { lattice_.merge(mine_, unpacked(in, count_)); });
     if (rank_ + inner < ranks_) hand_to(rank_ + inner);
   }
   // Around the ring in as many segments as there are ranks: first each is added up on its way, then
@@ -74,7 +75,8 @@ class Reduction {
       const bool adds = turn < ranks_ - 1;
       const int given = (rank_ - turn + 2 * ranks_) % ranks_, taken = (given + ranks_ - 1) % ranks_;
       go((rank_ + 1) % ranks_, [&] { return packed(segments[size_t(given)]); },
-         (rank_ + ranks_ - 1) % ranks_, [&](const Parcel& in) {
+         (rank_ + ranks_ - 1) % ranks_,
+         [&](const Parcel& in) {
            Partial other = unpacked(in, begin(taken + 1) - begin(taken));
            if (adds)
              lattice_.merge(segments[size_t(taken)], other);
@@ -121,8 +123,7 @@ class Reduction {
     go(rank, [&] { return packed(mine_); }, kNobody, {});
   }
   void add_from(int rank) {
-    go(kNobody, {}, rank,
-       [&](const Parcel& in) { lattice_.merge(mine_, unpacked(in, count_)); });
+    go(kNobody, {}, rank, [&](const Parcel& in) { lattice_.merge(mine_, unpacked(in, count_)); });
   }
   void take_from(int rank) {
     go(kNobody, {}, rank, [&](const Parcel& in) { mine_ = unpacked(in, count_); });

@@ -156,7 +156,8 @@ class ThreadTeam {
     if (box.empty()) return false;
     // As in MPI, a message may be shorter than the receive says.
     if (!box.front().empty())
-      std::memcpy(wanted->data, box.front().data(), std::min<u64>(wanted->bytes, box.front().size()));
+      std::memcpy(wanted->data, box.front().data(),
+                  std::min<u64>(wanted->bytes, box.front().size()));
     box.pop_front();
     delete wanted;
     *request = nullptr;

@@ -58,7 +58,8 @@ class Send final : public Transfer {
     const size_t inside = std::min(kEnvelope, parcel.bytes.size());
     envelope.put_bytes(ByteView(parcel.bytes).first(inside));
     kept_.emplace_back(envelope.bytes().begin(), envelope.bytes().end());
-    require(team_.isend(team_.self, kept_.back().data(), kept_.back().size(), to_, requests_.add()));
+    require(
+        team_.isend(team_.self, kept_.back().data(), kept_.back().size(), to_, requests_.add()));
     if (inside == parcel.bytes.size()) return;
     kept_.push_back(std::move(parcel.bytes));
     const ByteView rest = ByteView(kept_.back()).subspan(inside);
@@ -189,7 +190,8 @@ Parcel pack(const View& array, const CompressOptions& options, u64 small) {
 
 void unpack(const Parcel& parcel, const MutableView& array, const Execution& execution) {
   if (parcel.kind == Parcel::error)
-    throw Error(Errc::io, "the sender failed: " + std::string(parcel.bytes.begin(), parcel.bytes.end()));
+    throw Error(Errc::io,
+                "the sender failed: " + std::string(parcel.bytes.begin(), parcel.bytes.end()));
   if (parcel.kind == Parcel::stream) {
     const MemorySource source(parcel.bytes);
     const StreamReader stream(source);

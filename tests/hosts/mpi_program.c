@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Many ways to write and read one array on many ranks, for test_mpi.py:
  *   mpi_program write FILE SHAPE CHUNK HOW RECIPE BOUND=VALUE [FIELD] [OPTION ...]
- *   mpi_program read FILE SHAPE SEED     boxes at random; prints a sum that must not depend on ranks
- *   mpi_program field FILE SHAPE FIELD   the array in a raw file
- * Several commands may follow each other, with -- between them.
- * HOW: slab, block, odd (60 boxes dealt to the ranks), half (every second rank has nothing), one (one rank has all).
- * FIELD: smooth, nan (one rank has NaN only), fill, const, huge. Option die=RANK,CALL kills a rank (-9) at its n-th
- * call of the team; limit=BYTES: no file may be larger; disagree: the last rank has another bound. */
+ *   mpi_program read FILE SHAPE SEED     boxes at random; prints a sum that must not depend on
+ * ranks mpi_program field FILE SHAPE FIELD   the array in a raw file Several commands may follow
+ * each other, with -- between them. HOW: slab, block, odd (60 boxes dealt to the ranks), half
+ * (every second rank has nothing), one (one rank has all). FIELD: smooth, nan (one rank has NaN
+ * only), fill, const, huge. Option die=RANK,CALL kills a rank (-9) at its n-th call of the team;
+ * limit=BYTES: no file may be larger; disagree: the last rank has another bound. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -182,7 +182,9 @@ static int run_write(int argc, char** argv, leeway_context* leeway) {
   const leeway_status status = leeway_team_write(leeway, &team, argv[2], LEEWAY_F32, 3, shape,
                                                  (size_t)count, blocks, &options, &report);
   leeway_mpi_team_free(&team);
-  if (status != LEEWAY_OK) printf("rank %d of %d: %s: %s\n", me, ranks, leeway_status_name(status), leeway_message(leeway));
+  if (status != LEEWAY_OK)
+    printf("rank %d of %d: %s: %s\n", me, ranks, leeway_status_name(status),
+           leeway_message(leeway));
   if (status == LEEWAY_OK && me == 0)
     printf("wrote %llu of %llu asked %llu sent %llu %llu chunks %llu to %llu calls %d\n",
            (unsigned long long)report.output_bytes, (unsigned long long)report.input_bytes,
@@ -220,7 +222,8 @@ static int run_read(char** argv, leeway_context* leeway) {
   const leeway_status status =
       leeway_mpi_read(leeway, MPI_COMM_WORLD, argv[2], (size_t)count, blocks);
   if (status != LEEWAY_OK) {
-    printf("rank %d of %d: %s: %s\n", me, ranks, leeway_status_name(status), leeway_message(leeway));
+    printf("rank %d of %d: %s: %s\n", me, ranks, leeway_status_name(status),
+           leeway_message(leeway));
     return 1;
   }
   uint64_t sum = 0, all = 0;
@@ -229,7 +232,10 @@ static int run_read(char** argv, leeway_context* leeway) {
       for (uint64_t j = 0; j < boxes[b].extent[1]; ++j)
         for (uint64_t k = 0; k < boxes[b].extent[2]; ++k) {
           uint32_t bits;
-          memcpy(&bits, (char*)blocks[b].array.data + (int64_t)i * strides[b][0] + (int64_t)j * strides[b][1] + (int64_t)k * strides[b][2], 4);
+          memcpy(&bits,
+                 (char*)blocks[b].array.data + (int64_t)i * strides[b][0] +
+                     (int64_t)j * strides[b][1] + (int64_t)k * strides[b][2],
+                 4);
           sum += bits * (1 + i * 31 + j * 1009 + k * 70001);
         }
   MPI_Reduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
