@@ -66,17 +66,24 @@ static int team_allgatherv(void* self, const void* mine, void* all, const uint64
   return failed;
 }
 
+/* The other end of the number line: what is smaller without a sign is smaller with one. */
+static void turn_signs(uint64_t* values, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) values[i] ^= (uint64_t)1 << 63;
+}
+
+/* Minima and maxima are found of signed numbers: MPICH 4.0 compares MPI_UINT64_T with a sign. */
 static int team_reduce(void* self, uint64_t* values, uint64_t count, int operation) {
   const MPI_Op op = operation == LEEWAY_TEAM_SUM   ? MPI_SUM
                     : operation == LEEWAY_TEAM_MIN ? MPI_MIN
                                                    : MPI_MAX;
   int failed = 0;
-  while (count > 0) {
-    const int now = piece(count * 8) / 8;
-    failed |= MPI_Allreduce(MPI_IN_PLACE, values, now, MPI_UINT64_T, op, comm_of(self));
-    values += now;
-    count -= (uint64_t)now;
+  if (op != MPI_SUM) turn_signs(values, count);
+  for (uint64_t done = 0; done < count;) {
+    const int now = piece((count - done) * 8) / 8;
+    failed |= MPI_Allreduce(MPI_IN_PLACE, values + done, now, MPI_INT64_T, op, comm_of(self));
+    done += (uint64_t)now;
   }
+  if (op != MPI_SUM) turn_signs(values, count);
   return failed;
 }
 

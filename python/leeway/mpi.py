@@ -67,8 +67,13 @@ class _Team:
 
     def reduce(self, values: memoryview, operation: int) -> None:
         op = (self._mpi.SUM, self._mpi.MIN, self._mpi.MAX)[operation]
+        # Minima and maxima are found of signed numbers, turned to the other end of their line: MPICH 4.0 compares UINT64_T with a sign.
+        turn = np.uint64(1 << 63 if operation else 0)
+        numbers = np.frombuffer(values, np.uint64)
+        numbers ^= turn
         for piece in self._pieces(values):
-            self._comm.Allreduce(self._mpi.IN_PLACE, [piece, self._mpi.UINT64_T], op)
+            self._comm.Allreduce(self._mpi.IN_PLACE, [piece, self._mpi.INT64_T], op)
+        numbers ^= turn
 
     def isend(self, data: memoryview, to: int) -> list[Any]:
         return [self._comm.Isend([piece, self._mpi.BYTE], to) for piece in self._pieces(data)]
