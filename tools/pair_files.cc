@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "leeway/base/hash.h"
 
@@ -55,10 +56,15 @@ bool is_stream(const std::string& path) {
 }  // namespace
 
 OpenSide open_side(const std::string& path, const ArrayOptions& options, unsigned threads) {
-  if (is_stream(path)) return stream_side(path, threads);
+  if (is_stream(path)) {
+    OpenSide side = stream_side(path, threads);
+    side.name = std::filesystem::path(path).stem().string();
+    return side;
+  }
   const auto file = std::make_shared<ArrayFile>(open_array(path, options));
   OpenSide result;
   result.shape = file->view.shape;
+  result.name = std::filesystem::path(path).stem().string();
   result.bytes = file->view.shape.size() * size_of(file->view.dtype);
   result.side = {file->view.dtype,
                  {},
@@ -93,7 +99,7 @@ Pair OpenPair::pair() const {
 
 report::Facts OpenPair::facts() const {
   report::Facts facts;
-  facts.name = original.name.empty() ? decoded.name : original.name;
+  facts.name = original.name;
   facts.units = original.units, facts.long_name = original.long_name;
   facts.bound_asked = decoded.bound_asked, facts.bound = decoded.bound;
   facts.recipe = decoded.recipe;

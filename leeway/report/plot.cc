@@ -47,7 +47,12 @@ struct Plot::Scale {
       const int step = std::max(1, (last - first + 5) / 6);
       for (int power = first; power <= last; power += step) result.push_back(std::pow(10.0, power));
       if (result.size() >= 2) return result;
-      return {low, high};
+      result.clear();  // less than a decade or two
+      for (int power = first - 1; power <= last + 1; ++power)
+        for (const double digit : {1.0, 2.0, 5.0})
+          if (const double v = digit * std::pow(10.0, power); v >= low && v <= high)
+            result.push_back(v);
+      return result;
     }
     const double raw = (high - low) / 5, power = std::pow(10.0, std::floor(std::log10(raw)));
     double step = power;
