@@ -190,7 +190,7 @@ def test_requirements(leeway):
     np.save(leeway.folder / "x.npy", x), np.save(leeway.folder / "y.npy", y)
     leeway("report", "x.npy", "y.npy", "--require", "r2>0.9,max_abs<=0.5", "--require", "special_mismatches<=0")
     done = leeway.run("report", "x.npy", "y.npy", "--require", "r2>0.9,max_abs<=1e-9", "-o", "r.html")
-    assert done.returncode == 3 and b"NOT met: max_abs<=1e-9 (it is 0.0" in done.stderr and (leeway.folder / "r.html").exists()
+    assert done.returncode == 3 and b"NOT met by x: max_abs<=1e-9 (it is 0.0" in done.stderr and (leeway.folder / "r.html").exists()
     assert "there is no score 'r3'" in leeway.fails(2, "report", "x.npy", "y.npy", "--require", "r3>1")
     assert "is no requirement" in leeway.fails(2, "report", "x.npy", "y.npy", "--require", "r2=1")
     assert "differ in shape" in leeway.fails(2, "report", "x.npy", "r.npy", "--json") if np.save(leeway.folder / "r.npy", x[:3]) is None else True
