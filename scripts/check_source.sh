@@ -25,6 +25,7 @@ arrows stream base stage
 except='leeway/(array|whole_bound)\.h' arrows engine base stage lossless codec stream
 arrows quality base stage codec engine
 except='leeway/(array\.h|leeway\.hpp)' arrows choose base stage recipe codec stream engine quality
+except='leeway/leeway\.hpp' arrows report base engine quality choose
 except='leeway/leeway\.hpp' arrows fabric base stage quantize stream
 
 # No header includes itself, directly or through others.
