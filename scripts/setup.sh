@@ -36,12 +36,12 @@ fi
 if [ "${1:-all}" != build ]; then
   # The Python packages of the tests live in environments of their own: one of today, one with Zarr 2.
   modules=(numpy pytest xdist xxhash zstandard ml_dtypes h5py h5netcdf netCDF4 numcodecs zarr xarray dask distributed kerchunk virtualizarr mypy mpi4py
-           scikit_build_core nanobind jinja2 yaml)
+           scikit_build_core nanobind jinja2 yaml scipy)
   if ! .venv/bin/python -c "import $(IFS=,; echo "${modules[*]}")" 2>/dev/null; then
     echo "installing Python packages into .venv"
     python3 -m venv .venv
     .venv/bin/pip install --quiet --disable-pip-version-check numpy pytest pytest-xdist xxhash zstandard ml_dtypes h5py \
-      h5netcdf netCDF4 numcodecs zarr xarray dask distributed kerchunk virtualizarr mypy mpi4py scikit-build-core nanobind jinja2 pyyaml
+      h5netcdf netCDF4 numcodecs zarr xarray dask distributed kerchunk virtualizarr mypy mpi4py scikit-build-core nanobind jinja2 pyyaml scipy
   fi
   if ! .venv-zarr2/bin/python -c 'import numpy, zarr' 2>/dev/null; then
     python3 -m venv .venv-zarr2
