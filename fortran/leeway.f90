@@ -17,6 +17,7 @@ module leeway
   implicit none
   private
   public :: leeway_codec, leeway_stream_info, leeway_library_version
+  public :: leeway_context_of, leeway_finish  ! for modules on top of this one
   integer, parameter, public :: leeway_max_rank = 8
   ! Statuses: see leeway/leeway.h.
   integer, parameter, public :: leeway_ok = 0, leeway_invalid_argument = 1, leeway_corrupt = 2, leeway_unsupported = 3, &
@@ -263,7 +264,7 @@ contains
     real(real64), intent(in) :: bound
     integer, intent(out), optional :: stat
     if (size(first) /= size(extents)) then
-      call finish(self, c_null_ptr, leeway_invalid_argument, stat, "first and extents need the same length")
+      call leeway_finish(self, c_null_ptr, leeway_invalid_argument, stat, "first and extents need the same length")
     else
       call add(self, setting(is_region, amount=bound, first=turned(first) - 1, extents=turned(extents)), stat)
     end if
@@ -327,7 +328,7 @@ contains
     type(c_ptr) :: context, buffer
     integer(int8), pointer :: bytes(:)
     integer(c_int) :: status
-    context = context_of(self)
+    context = leeway_context_of(self)
     buffer = c_null_ptr
     status = c_compress(context, array, buffer)
     if (status == leeway_ok) then
@@ -335,7 +336,7 @@ contains
       stream = bytes
       call c_buffer_free(buffer)
     end if
-    call finish(self, context, status, stat)
+    call leeway_finish(self, context, status, stat)
   end subroutine
 
   ! Into memory of the caller, of which the stream takes the first `used` bytes. With leeway_too_small `used` is a size
@@ -349,10 +350,10 @@ contains
     type(c_ptr) :: context
     integer(c_size_t) :: bytes
     integer(c_int) :: status
-    context = context_of(self)
+    context = leeway_context_of(self)
     status = c_compress_into(context, array, c_loc(stream), size(stream, kind=c_size_t), bytes)
     used = bytes
-    call finish(self, context, status, stat)
+    call leeway_finish(self, context, status, stat)
   end subroutine
 
   ! A size of memory that is always enough for compress_into().
@@ -364,10 +365,10 @@ contains
     type(c_ptr) :: context
     integer(c_size_t) :: most
     integer(c_int) :: status
-    context = context_of(self)
+    context = leeway_context_of(self)
     status = c_max_compressed_size(context, array, most)
     bytes = most
-    call finish(self, context, status, stat)
+    call leeway_finish(self, context, status, stat)
   end subroutine
 
   ! The lowest and the highest value that is neither NaN, infinite nor a fill value: the range that "rel" refers to.
@@ -378,8 +379,8 @@ contains
     real(real64), intent(out) :: lowest, highest
     integer, intent(out), optional :: stat
     type(c_ptr) :: context
-    context = context_of(self)
-    call finish(self, context, c_value_range(context, array, lowest, highest), stat)
+    context = leeway_context_of(self)
+    call leeway_finish(self, context, c_value_range(context, array, lowest, highest), stat)
   end subroutine
 
   ! The array must have the type and shape of the one that was compressed.
@@ -389,8 +390,8 @@ contains
     type(*), dimension(..), intent(inout) :: array
     integer, intent(out), optional :: stat
     type(c_ptr) :: context
-    context = context_of(self)
-    call finish(self, context, c_decompress(context, c_loc(stream), size(stream, kind=c_size_t), c_null_ptr, array), stat)
+    context = leeway_context_of(self)
+    call leeway_finish(self, context, c_decompress(context, c_loc(stream), size(stream, kind=c_size_t), c_null_ptr, array), stat)
   end subroutine
 
   ! The part of the array that begins at `first` (counted from 1) and has the shape of `array`.
@@ -403,12 +404,12 @@ contains
     type(c_ptr) :: context
     integer(c_int64_t), allocatable, target :: begin(:)
     if (size(first) /= rank(array)) then
-      call finish(self, c_null_ptr, leeway_invalid_argument, stat, one_index_each)
+      call leeway_finish(self, c_null_ptr, leeway_invalid_argument, stat, one_index_each)
       return
     end if
-    context = context_of(self)
+    context = leeway_context_of(self)
     begin = int(first, c_int64_t)
-    call finish(self, context, c_decompress(context, c_loc(stream), size(stream, kind=c_size_t), c_loc(begin), array), stat)
+    call leeway_finish(self, context, c_decompress(context, c_loc(stream), size(stream, kind=c_size_t), c_loc(begin), array), stat)
   end subroutine
 
   ! Replaces the part of the array in a stream's file that begins at `first` and has the shape of `values`, under the
@@ -421,11 +422,11 @@ contains
     integer, intent(out), optional :: stat
     type(c_ptr) :: context
     if (size(first) /= rank(values)) then
-      call finish(self, c_null_ptr, leeway_invalid_argument, stat, one_index_each)
+      call leeway_finish(self, c_null_ptr, leeway_invalid_argument, stat, one_index_each)
       return
     end if
-    context = context_of(self)
-    call finish(self, context, c_update_file(context, trim(path) // c_null_char, int(first, c_int64_t), values), stat)
+    context = leeway_context_of(self)
+    call leeway_finish(self, context, c_update_file(context, trim(path) // c_null_char, int(first, c_int64_t), values), stat)
   end subroutine
 
   subroutine inspect(self, stream, info, stat)
@@ -439,7 +440,7 @@ contains
     type(c_ptr) :: context
     integer(c_int) :: status
     integer :: i
-    context = context_of(self)
+    context = leeway_context_of(self)
     status = c_inspect(context, c_loc(stream), size(stream, kind=c_size_t), found)
     if (status == leeway_ok) then
       info%dtype = names(found%dtype)
@@ -454,7 +455,7 @@ contains
         info%recipe(i:i) = found%recipe(i)
       end do
     end if
-    call finish(self, context, status, stat)
+    call leeway_finish(self, context, status, stat)
   end subroutine
 
   ! What the last call had to say if it failed; "" if it did not.
@@ -474,7 +475,7 @@ contains
     type(c_ptr) :: context
     integer(c_int) :: status
     integer :: i, count
-    context = context_of(self)
+    context = leeway_context_of(self)
     status = tell(context, new)
     if (status == leeway_ok) then
       count = 0
@@ -486,11 +487,11 @@ contains
       all(count + 1) = new
       call move_alloc(all, self%settings)
     end if
-    call finish(self, context, status, stat)
+    call leeway_finish(self, context, status, stat)
   end subroutine
 
   ! A context that knows all settings; null if there is no memory for it, which every call reports.
-  function context_of(self) result(context)
+  function leeway_context_of(self) result(context)
     class(leeway_codec), intent(in) :: self
     type(c_ptr) :: context
     integer(c_int) :: status
@@ -543,7 +544,7 @@ contains
 
   ! Keeps the message of a call, lets go of its context, and gives the status or ends the program. What was wrong before
   ! there was a context is in `reason`.
-  subroutine finish(self, context, status, stat, reason)
+  subroutine leeway_finish(self, context, status, stat, reason)
     class(leeway_codec), intent(inout) :: self
     type(c_ptr), intent(in) :: context
     integer(c_int), intent(in) :: status

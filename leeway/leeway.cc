@@ -9,6 +9,7 @@
 #include "leeway/codec/make_codec.h"
 #include "leeway/codec/payload.h"
 #include "leeway/compressor.h"
+#include "leeway/library_codec.h"
 #include "leeway/preprocess/log.h"
 
 namespace leeway {
@@ -72,6 +73,15 @@ std::shared_ptr<const ChunkCodec> library_codec(const std::string& recipe, DType
 }
 
 }  // namespace
+
+LibraryCodec library_codec_for(const CompressOptions& options, DType dtype) {
+  if (is_choice(options.recipe))
+    fail_argument("'" + options.recipe +
+                  "' looks at the whole array: name a recipe for an array in parts");
+  const Made made = made_for(options, options.recipe, dtype);
+  return {made.recipe, made.codec};
+}
+CodecMaker library_codecs() { return library_codec; }
 
 const char* version() { return LEEWAY_VERSION; }
 

@@ -14,6 +14,7 @@
 #include "leeway/whole_bound.h"
 #include "python/arrays.h"
 #include "python/filter_chunks.h"
+#include "python/team.h"
 #include "python/watch.h"
 
 namespace leeway::python {
@@ -345,4 +346,5 @@ NB_MODULE(_native, m) {
       .def("ranges", &Stream::ranges)
       .def("info", &Stream::info);
   add_filter_chunks(m);
+  add_team(m);
 }

@@ -39,6 +39,11 @@ constexpr Verb kVerbs[] = {
      "  leeway verify t.lwy\n  leeway verify t.lwy --against t.npy"},
     {"compare", "measure how far two arrays are apart", add_compare,
      "  leeway compare t.npy t.lwy\n  leeway compare a_64x64.f32 b_64x64.f32 --json"},
+    {"report", "say what compression did to the data: a page with scores and pictures", add_report,
+     "  leeway report t.npy t.lwy -o report.html\n"
+     "  leeway report run.nc small.nc -o report.html --json-file report.json\n"
+     "  leeway report run.nc:ps small.nc:ps --require 'dssim>=0.9995,r2>0.99999'\n"
+     "  leeway report field_64x64.f32 other.npy --json"},
     {"recipes",
      "list the named recipes; what bears the name of another system is a re-implementation",
      add_recipes, "  leeway recipes"},

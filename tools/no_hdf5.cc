@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A tool that is built without HDF5 and netCDF says so where it would have to read such a file.
 #include "tools/doctor.h"
+#include "tools/pair_files.h"
 #include "tools/variables.h"
 
 namespace leeway::cli {
@@ -27,6 +28,11 @@ ArrayFile open_variable(const h5::Address& address) { refuse(address); }
 ArrayFile open_unpacked_variable(const h5::Address& address) { refuse(address); }
 Array read_variable(const h5::Address& address, const std::function<Box(const Shape&)>&) {
   refuse(address);
+}
+
+OpenSide open_variable_side(const h5::Address& address, const std::string&) { refuse(address); }
+std::vector<std::string> variables_of_pair(const h5::Address& original, const h5::Address*) {
+  refuse(original);
 }
 
 Json examine_hdf5() {

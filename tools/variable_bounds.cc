@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/variable_bounds.h"
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #define TOML_HEADER_ONLY 1

@@ -17,8 +17,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 // Halves the longest axis until the box has few enough values.
-View middle_part(const View& array, u64 most) {
-  const Shape& shape = array.shape;
+Box middle_box(const Shape& shape, u64 most) {
   std::vector<u64> extents(shape.extents().begin(), shape.extents().end());
   while (Shape(std::span<const u64>(extents)).size() > most) {
     u64& longest = *std::ranges::max_element(extents);
@@ -27,8 +26,10 @@ View middle_part(const View& array, u64 most) {
   Box box{{}, Shape(std::span<const u64>(extents))};
   for (size_t axis = 0; axis < shape.rank(); ++axis)
     box.first[axis] = (shape[axis] - extents[axis]) / 2;
-  return array.part(box);
+  return box;
 }
+
+View middle_part(const View& array, u64 most) { return array.part(middle_box(array.shape, most)); }
 
 Bound absolute_limits(const View& array, const CompressOptions& options) {
   const DefaultFloatingPoint environment;

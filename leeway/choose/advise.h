@@ -22,7 +22,8 @@ struct Advice {
 std::vector<Advice> advise(const View& array, const CompressOptions& options,
                            std::vector<std::string> recipes = {}, u64 sample = u64(1) << 22);
 
-// A box in the middle of the array, of at most so many values.
+// A box in the middle of an array, of at most so many values.
+Box middle_box(const Shape& shape, u64 most);
 View middle_part(const View& array, u64 most);
 
 // The limits of the options, in which those relative to the range have become absolute.

@@ -85,7 +85,7 @@ using Compared = std::conditional_t<std::is_same_v<T, f16> || std::is_same_v<T, 
 template <class T, class Less>
 class Extremes {
  public:
-  static constexpr size_t kKept = 4;
+  static constexpr size_t kKept = Summary::kKept;
   struct Entry {
     T value;
     u64 count;
@@ -119,7 +119,7 @@ class Extremes {
 };
 
 template <class T>
-struct Summary {
+struct SummaryOf {
   using C = Compared<T>;
   Extremes<C, std::less<C>> lowest;
   Extremes<C, std::greater<C>> highest;
@@ -173,10 +173,30 @@ struct Summary {
   bool is_full() const { return lowest.is_full() && highest.is_full(); }
   // Whether a value can be neither among the lowest nor the highest; false for NaN.
   bool is_inside(C c) const { return c > lowest.last() && c < highest.last(); }
-  void add(const Summary& other) {
+  void add(const SummaryOf& other) {
     lowest.add(other.lowest);
     highest.add(other.highest);
     any_special |= other.any_special;
+  }
+
+  SummaryOf() = default;
+  explicit SummaryOf(const Summary& summary) : any_special(summary.any_special) {
+    const auto load = [](std::span<const Summary::Entry> entries, auto& to) {
+      for (const Summary::Entry& entry : entries)
+        to.add(std::bit_cast<C>(Bits<C>(entry.bits)), entry.count);
+    };
+    load(std::span(summary.lowest).first(summary.lowest_count), lowest);
+    load(std::span(summary.highest).first(summary.highest_count), highest);
+  }
+  Summary erased() const {
+    Summary summary{.any_special = any_special};
+    const auto store = [](const auto& from, auto& entries, u8& count) {
+      for (count = 0; count < from.size(); ++count)
+        entries[count] = {u64(bits_of(from[count].value)), from[count].count};
+    };
+    store(lowest, summary.lowest, summary.lowest_count);
+    store(highest, summary.highest, summary.highest_count);
+    return summary;
   }
 };
 
@@ -209,7 +229,7 @@ bool is_enormous(T value, T low, T high) {
 }
 
 template <class T>
-Analysis conclude(const Summary<T>& all, std::vector<u64> fills, Detect detect) {
+Analysis conclude(const SummaryOf<T>& all, std::vector<u64> fills, Detect detect) {
   using C = Compared<T>;
   Analysis analysis;
   size_t low = 0, high = 0;  // entries taken as fill values
@@ -264,15 +284,15 @@ struct Slabs {
 };
 
 template <class T>
-Summary<T> summarize(const View& view, const std::vector<u64>& declared, unsigned threads,
-                     const Executor& executor, const std::function<void()>& pause) {
+SummaryOf<T> summarize_as(const View& view, const std::vector<u64>& declared, unsigned threads,
+                          const Executor& executor, const std::function<void()>& pause) {
   const Mask mask{.fills = declared};
   const Slabs slabs(view.shape);
-  std::vector<Summary<T>> summaries(slabs.count);
+  std::vector<SummaryOf<T>> summaries(slabs.count);
   // The last slab comes first, so that the first one is still in a cache when compression begins.
   for_each_index(slabs.count, threads, executor, [&](u64 turn) {
     const u64 i = slabs.count - 1 - turn;
-    Summary<T>& summary = summaries[size_t(i)];
+    SummaryOf<T>& summary = summaries[size_t(i)];
     Buffer<T> strided;
     for_each_row(
         view.part(slabs.box(i)), [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {
@@ -287,14 +307,14 @@ Summary<T> summarize(const View& view, const std::vector<u64>& declared, unsigne
         });
     if (pause) pause();
   });
-  Summary<T> all;
-  for (const Summary<T>& summary : summaries) all.add(summary);
+  SummaryOf<T> all;
+  for (const SummaryOf<T>& summary : summaries) all.add(summary);
   return all;
 }
 
 // Lists the lowest and the highest values; a value that is among both is listed only once.
 template <class T>
-Array listed(const Summary<T>& all) {
+Array listed(const SummaryOf<T>& all) {
   std::vector<T> values;
   const auto list = [&](const auto& entry) {
     values.insert(values.end(), size_t(std::min<u64>(entry.count, 2)), T(entry.value));
@@ -309,18 +329,37 @@ Array listed(const Summary<T>& all) {
 
 }  // namespace
 
+Summary summarize(const View& view, const std::vector<u64>& declared, unsigned threads,
+                  const Executor& executor, const std::function<void()>& pause) {
+  return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
+    return summarize_as<T>(view, declared, threads, executor, pause).erased();
+  });
+}
+
+Summary merged(const Summary& one, const Summary& other, DType dtype) {
+  return visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
+    SummaryOf<T> both(one);
+    both.add(SummaryOf<T>(other));
+    return both.erased();
+  });
+}
+
+Analysis conclude(const Summary& all, DType dtype, std::vector<u64> declared, Detect detect) {
+  return visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
+    return conclude<T>(SummaryOf<T>(all), std::move(declared), detect);
+  });
+}
+
 Analysis analyze(const View& view, std::vector<u64> declared, Detect detect, unsigned threads,
                  const Executor& executor, const std::function<void()>& pause) {
-  return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
-    const Summary<T> all = summarize<T>(view, declared, threads, executor, pause);
-    return conclude<T>(all, std::move(declared), detect);
-  });
+  const Summary all = summarize(view, declared, threads, executor, pause);
+  return conclude(all, view.dtype, std::move(declared), detect);
 }
 
 Array lowest_and_highest(const View& view, std::vector<u64> declared, unsigned threads,
                          const Executor& executor, const std::function<void()>& pause) {
   return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
-    return listed(summarize<T>(view, declared, threads, executor, pause));
+    return listed(summarize_as<T>(view, declared, threads, executor, pause));
   });
 }
 

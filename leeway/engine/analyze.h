@@ -16,6 +16,7 @@
 #include "leeway/array.h"
 #include "leeway/base/field.h"
 #include "leeway/base/parallel.h"
+#include "leeway/engine/summary.h"
 #include "leeway/stage/bound.h"
 
 namespace leeway {
@@ -30,6 +31,10 @@ struct Analysis {
 enum class Detect { nothing, customary, isolated };
 
 // Declared fill values are bit patterns.
+Summary summarize(const View& view, const std::vector<u64>& declared, unsigned threads,
+                  const Executor& executor, const std::function<void()>& pause);
+Analysis conclude(const Summary& all, DType dtype, std::vector<u64> declared, Detect detect);
+// Both.
 Analysis analyze(const View& view, std::vector<u64> declared, Detect detect, unsigned threads,
                  const Executor& executor, const std::function<void()>& pause);
 

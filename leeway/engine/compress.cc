@@ -190,6 +190,7 @@ class Compression {
 
 template <class To>
 CompressReport compress_to(Job&& job, const To& to) {
+  if (!job.view.data && job.view.shape.size() > 0) fail_argument("the array has no data");
   resolve(job);
   return Compression(job).run(to);
 }

@@ -19,7 +19,6 @@ Header checked_header(const ChunkCodec& codec, const std::string& recipe, const 
                       const CompressOptions& options) {
   if (options.bound.limits().empty() && !(options.rms > 0))
     fail_argument("a bound is needed: how much error may a value have?");
-  if (view.data == nullptr && view.shape.size() > 0) fail_argument("the array has no data");
   const bool pointwise = options.bound.has(BoundKind::pointwise);
   if (pointwise && (options.bound.limits().size() > 1 || options.rms > 0))
     fail_argument("a pointwise bound stands alone");

@@ -19,10 +19,12 @@ u64 chunks_in_group(u64 chunks, u64 chunk_values, unsigned threads) {
 
 }  // namespace
 
-Job::Job(const ChunkCodec& codec, const View& view, const CompressOptions& options, Header stated)
+Job::Job(const ChunkCodec& codec, const View& view, const CompressOptions& options, Header stated,
+         const Part* part)
     : codec(codec),
       view(view),
       options(options),
+      part(part),
       header(std::move(stated)),
       chunks(header.grid().size()),
       group(chunks_in_group(chunks, header.chunk.size(), options.execution.threads)),
@@ -31,5 +33,15 @@ Job::Job(const ChunkCodec& codec, const View& view, const CompressOptions& optio
       region_bounds(header.regions.empty() ? std::vector<double>() : smallest_bounds(header)),
       is_brief(options.brief && can_be_brief(header)),
       meter(options.execution.progress, double(chunks)) {}
+
+u64 Job::turn(u64 position) const {
+  if (!part) return position;
+  // Chunks 0, 32, 64, ..., then 1, 33, 65, ...
+  constexpr u64 kStride = 32;
+  const u64 least = chunks / kStride, longer = chunks % kStride, in_longer = longer * (least + 1);
+  if (position < in_longer) return position % (least + 1) * kStride + position / (least + 1);
+  position -= in_longer;
+  return position % least * kStride + longer + position / least;
+}
 
 }  // namespace leeway

@@ -10,14 +10,29 @@
 #include "leeway/codec/mask.h"
 #include "leeway/engine/engine.h"
 #include "leeway/engine/execution.h"
+#include "leeway/engine/part.h"
 #include "leeway/engine/rate.h"
 
 namespace leeway {
 
 struct Job {
-  // `header` comes from checked_header().
-  Job(const ChunkCodec& codec, const View& view, const CompressOptions& options, Header header);
+  // `header` comes from checked_header(). If there is a part, its chunks are all that this job has
+  // of the array, and the view has no data.
+  Job(const ChunkCodec& codec, const View& view, const CompressOptions& options, Header header,
+      const Part* part = nullptr);
   Job(const Job&) = delete;
+
+  bool holds(u64 ordinal) const { return !part || part->holds(ordinal); }
+  View chunk(u64 ordinal) const {
+    return part ? part->chunk(ordinal) : view.part(header.chunk_box(ordinal));
+  }
+  // Numbers of which each is known where its chunk is, and 0 elsewhere, become known to all.
+  void share(std::span<u64> numbers) const {
+    if (part) part->sum(numbers);
+  }
+  // The chunk that is made at this turn if a size is asked for. In an array in parts, chunks that
+  // are made one after the other lie far apart: every process has some of them.
+  u64 turn(u64 position) const;
 
   void pause() const {
     if (options.execution.pause) options.execution.pause();
@@ -27,6 +42,7 @@ struct Job {
   const ChunkCodec& codec;
   const View& view;
   const CompressOptions& options;
+  const Part* part;
 
   // How the stream is made.
   Header header;  // resolve() adds the fill values, the range and the bound

@@ -11,7 +11,7 @@ namespace {
 
 // Values that are still what the earlier stream decodes to keep their bits.
 FrameHead continue_frame(const Job& job, u64 ordinal, double bound, Writer& out) {
-  const View chunk = job.view.part(job.header.chunk_box(ordinal));
+  const View chunk = job.chunk(ordinal);
   const OldChunk before(job.codec, *job.options.earlier, ordinal);
   if (before.chunk.head.bound != usable_bound(bound))
     fail_argument("the earlier stream has another bound");
@@ -25,8 +25,7 @@ FrameHead continue_frame(const Job& job, u64 ordinal, double bound, Writer& out)
 // frame states that their errors may be as large as the bound.
 FrameHead keep_frame(const Job& job, u64 ordinal, double bound, Writer& out) {
   const size_t start = out.size();
-  FrameHead head = compress_chunk(job.codec, 0.0, job.mask, ordinal,
-                                  job.view.part(job.header.chunk_box(ordinal)), out);
+  FrameHead head = compress_chunk(job.codec, 0.0, job.mask, ordinal, job.chunk(ordinal), out);
   head.bound = usable_bound(with_regions(job, ordinal, bound));
   head.max_error = job.pointwise ? job.header.abs_bound : head.bound;
   write(head, out.again<kFrameHeadBytes>(start));
@@ -44,7 +43,7 @@ FrameHead make_frame(const Job& job, u64 ordinal, double bound, Writer& out) {
 }
 
 FrameHead make_new_frame(const Job& job, u64 ordinal, const ChunkBound& bound, Writer& out) {
-  const View chunk = job.view.part(job.header.chunk_box(ordinal));
+  const View chunk = job.chunk(ordinal);
   // A chunk whose squared error is measured must be coded as a whole, as it was for measuring.
   if (job.is_brief && !job.header.bound.needs_measurement())
     return compress_border_chunk(job.codec, bound.most, job.mask, ordinal, chunk, out);

@@ -35,8 +35,11 @@ void look_at_values(Job& job) {
     const Detect detect = !options.detect_fills ? Detect::nothing
                           : bound.needs_range() ? Detect::isolated
                                                 : Detect::customary;
-    Analysis analysis = analyze(job.view, std::move(job.header.fills), detect, job.threads,
-                                options.execution.executor, options.execution.pause);
+    const Summary all =
+        job.part ? job.part->summary(job.header.fills)
+                 : summarize(job.view, job.header.fills, job.threads, options.execution.executor,
+                             options.execution.pause);
+    Analysis analysis = conclude(all, job.view.dtype, std::move(job.header.fills), detect);
     job.mask.is_needed = analysis.any_special;
     job.header.fills = std::move(analysis.fills);
     job.range = analysis.range;
@@ -124,19 +127,22 @@ double bound_for_size(Job& job, double cap) {
   job.size_asked = size_asked(job);
   RateControl::Problem problem;
   for (u64 i = 0; i < job.chunks; ++i)
-    problem.values.push_back(double(job.header.chunk_box(i).shape.size()));
+    problem.values.push_back(double(job.header.chunk_box(job.turn(i)).shape.size()));
   problem.bytes = job.size_asked - bytes_around_frames(job);
   problem.range = std::min(job.range.size(), 2e300);
   problem.cap = std::min(cap, problem.range);
-  problem.sizes = [&job](std::span<const u64> ordinals, double bound) {
-    std::vector<u64> sizes(ordinals.size());
-    for_each_index(ordinals.size(), job.threads, job.options.execution.executor, [&](u64 i) {
+  problem.sizes = [&job](std::span<const u64> turns, double bound) {
+    std::vector<u64> sizes(turns.size());
+    for_each_index(turns.size(), job.threads, job.options.execution.executor, [&](u64 i) {
+      const u64 ordinal = job.turn(turns[size_t(i)]);
+      if (!job.holds(ordinal)) return;
       Writer frame;
-      make_new_frame(job, ordinals[size_t(i)], usable_bound(bound), frame);
+      make_new_frame(job, ordinal, usable_bound(bound), frame);
       sizes[size_t(i)] = frame.size();
       job.pause();
       job.meter.add(0);
     });
+    job.share(sizes);
     return sizes;
   };
   job.rate.emplace(std::move(problem));

@@ -2,6 +2,7 @@
 #include "leeway/engine/squared_error.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -25,7 +26,7 @@ template <class T>
 Measured measure_chunk(const Job& job, u64 ordinal, double bound, double scale) {
   const Box box = job.header.chunk_box(ordinal);
   Buffer<T> original(size_t(box.shape.size())), decoded(original.size());
-  gather(job.view.part(box), original.data());
+  gather(job.chunk(ordinal), original.data());
   std::ranges::copy(original, decoded.data());
   with_chunk_bound(job, ordinal, bound, [&](const ChunkBound& own) {
     if (own.most > 0) job.codec.measure(decoded.data(), box.shape.squeezed(), own, job.mask);
@@ -40,15 +41,29 @@ Measured measure_chunk(const Job& job, u64 ordinal, double bound, double scale) 
   return measured;
 }
 
+// What each process has measured becomes known to all.
+void share(const Job& job, std::vector<Measured>& parts) {
+  std::vector<u64> numbers;
+  for (const Measured& part : parts) {
+    numbers.push_back(std::bit_cast<u64>(part.squares));
+    numbers.push_back(part.values);
+  }
+  job.share(numbers);
+  for (size_t i = 0; i < parts.size(); ++i)
+    parts[i] = {std::bit_cast<double>(numbers[2 * i]), numbers[2 * i + 1]};
+}
+
 Measured measure(const Job& job, double bound, double scale) {
   std::vector<Measured> parts(static_cast<size_t>(job.chunks));
   for_each_index(job.chunks, job.threads, job.options.execution.executor, [&](u64 i) {
+    if (!job.holds(i)) return;
     visit_dtype(job.view.dtype, [&]<class T>(std::type_identity<T>) {
       parts[size_t(i)] = measure_chunk<T>(job, i, bound, scale);
     });
     job.pause();
   });
-  Measured sum;
+  if (job.part) share(job, parts);
+  Measured sum;  // in the order of the chunks, so that it does not depend on who measured
   for (const Measured& part : parts) {
     sum.squares += part.squares;
     sum.values += part.values;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "leeway/fabric/png.h"
+#include "leeway/base/png.h"
 
 namespace leeway::fabric {
 namespace {

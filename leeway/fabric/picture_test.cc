@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "leeway/fabric/png.h"
+#include "leeway/base/png.h"
 #include "tests/support.h"
 
 namespace leeway::fabric {

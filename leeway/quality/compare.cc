@@ -78,10 +78,7 @@ template <class T>
 class Comparer {
  public:
   Comparer(const View& original, const View& other, const std::vector<u64>& fills)
-      : shape_(original.shape),
-        mask_{.fills = fills},
-        x_(size_t(shape_.size())),
-        y_(x_.size()) {
+      : shape_(original.shape), mask_{.fills = fills}, x_(size_t(shape_.size())), y_(x_.size()) {
     gather(original, x_.data());
     gather(other, y_.data());
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "leeway/fabric/png.h"
+#include "leeway/base/png.h"
 
 #include <libdeflate.h>
 
 #include <memory>
 #include <new>
 
-namespace leeway::fabric {
+namespace leeway {
 namespace {
 
 void put_u32(std::vector<u8>& out, u32 value) {  // big-endian, as all of PNG
@@ -57,4 +57,4 @@ std::vector<u8> png(u32 width, u32 height, std::span<const u8> pixels,
   return out;
 }
 
-}  // namespace leeway::fabric
+}  // namespace leeway

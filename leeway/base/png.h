@@ -8,7 +8,7 @@
 
 #include "leeway/base/types.h"
 
-namespace leeway::fabric {
+namespace leeway {
 
 using Rgb = std::array<u8, 3>;
 
@@ -16,4 +16,4 @@ using Rgb = std::array<u8, 3>;
 std::vector<u8> png(u32 width, u32 height, std::span<const u8> pixels,
                     std::span<const Rgb> palette);
 
-}  // namespace leeway::fabric
+}  // namespace leeway

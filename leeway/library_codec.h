@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Library codec: the codec of the library's stages for a recipe, for those who call the engine
+// themselves.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "leeway/engine/with_codec.h"
+
+namespace leeway {
+
+struct LibraryCodec {
+  std::string recipe;  // in full
+  std::shared_ptr<const ChunkCodec> codec;
+};
+// For compressing with these options.
+LibraryCodec library_codec_for(const CompressOptions& options, DType dtype);
+// For decompressing.
+CodecMaker library_codecs();
+
+}  // namespace leeway

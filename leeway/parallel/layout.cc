@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/parallel/layout.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace leeway::parallel {
+namespace {
+
+// No more writers than ranges of this size, unless there are more machines.
+constexpr u64 kWriterBytes = u64(64) << 20;
+constexpr u64 kStripe = u64(4) << 20;
+
+// The part of a frame's head that the tail states.
+struct Stated {
+  u32 special, exact;
+  double max_error;
+  u64 decoded_hash;
+};
+
+// The part of a run that lies in [begin, end).
+Layout::Run cut(const Layout::Run& run, u64 begin, u64 end) {
+  const u64 first = std::max(run.offset, begin),
+            last = std::min(run.offset + run.bytes.size(), end);
+  return first < last ? Layout::Run{first, run.bytes.subspan(size_t(first - run.offset),
+                                                             size_t(last - first))}
+                      : Layout::Run{first, {}};
+}
+
+}  // namespace
+
+Layout::Layout(const Team& team, const Plan& plan, Bytes header, std::vector<MadeFrames> made)
+    : team_(team), plan_(plan), header_(std::move(header)), made_(std::move(made)) {
+  // A size asked for makes the frames in several rounds.
+  std::ranges::sort(made_, {}, [](const MadeFrames& frames) { return frames.heads[0].ordinal; });
+  Writer mine;
+  std::vector<std::pair<u64, u32>> own;
+  for (const MadeFrames& frames : made_)
+    for (const FrameHead& head : frames.heads) own.emplace_back(head.ordinal, head.payload_bytes);
+  std::ranges::sort(own);
+  for (const auto& [ordinal, bytes] : own) mine.put(bytes);
+  const std::vector<Bytes> all = team.allgather(mine.bytes());
+  std::vector<Reader> sizes;
+  for (const Bytes& bytes : all) sizes.emplace_back(ByteView(bytes));
+  u64 header_bytes = header_.size();
+  team.max({&header_bytes, 1});
+  offsets_ = {header_bytes};
+  for (const int owner : plan.owner) {
+    sizes_.push_back(sizes[size_t(owner)].get<u32>());
+    offsets_.push_back(offsets_.back() + kFrameHeadBytes + sizes_.back());
+  }
+}
+
+Tail Layout::tail() const {
+  Writer mine;
+  std::vector<FrameHead> heads;
+  for (const MadeFrames& frames : made_)
+    heads.insert(heads.end(), frames.heads.begin(), frames.heads.end());
+  std::ranges::sort(heads, {}, &FrameHead::ordinal);
+  for (const FrameHead& head : heads)
+    mine.put(Stated{head.special, head.exact, head.max_error, head.decoded_hash});
+  std::vector<u64> counts(size_t(team_.size()), 0);
+  for (const int owner : plan_.owner) ++counts[size_t(owner)];
+  std::vector<Bytes> all(counts.size());
+  std::vector<Team::Incoming> incoming;
+  std::vector<Team::Outgoing> outgoing;
+  for (int rank = 1; team_.rank() == 0 && rank < team_.size(); ++rank) {
+    all[size_t(rank)].resize(size_t(counts[size_t(rank)]) * sizeof(Stated));
+    if (counts[size_t(rank)] > 0) incoming.push_back({rank, std::span(all[size_t(rank)])});
+  }
+  if (team_.rank() > 0 && mine.size() > 0) outgoing.push_back({0, mine.bytes()});
+  team_.exchange(outgoing, incoming, [] {});
+  Tail tail;
+  if (team_.rank() > 0) return tail;
+  std::vector<Reader> stated{Reader(mine.bytes())};
+  for (size_t rank = 1; rank < all.size(); ++rank) stated.emplace_back(ByteView(all[rank]));
+  StatementMaker maker;
+  for (const int owner : plan_.owner) {
+    const auto one = stated[size_t(owner)].get<Stated>();
+    FrameHead head;
+    head.special = one.special, head.exact = one.exact;
+    head.max_error = one.max_error, head.decoded_hash = one.decoded_hash;
+    maker.add(head);
+  }
+  tail.rooms.assign(sizes_.begin(), sizes_.end());
+  tail.statement = maker.statement();
+  return tail;
+}
+
+std::vector<Layout::Run> Layout::own_runs() const {
+  std::vector<Run> runs;
+  if (team_.rank() == 0) runs.push_back({0, header_});
+  for (const MadeFrames& frames : made_) {
+    size_t at = 0;
+    for (const FrameHead& head : frames.heads) {
+      const size_t bytes = kFrameHeadBytes + head.payload_bytes;
+      const Run run{offsets_[size_t(head.ordinal)], ByteView(frames.bytes).subspan(at, bytes)};
+      at += bytes;
+      // Frames that follow each other here and there are one run.
+      if (!runs.empty() &&
+          runs.back().bytes.data() + runs.back().bytes.size() == run.bytes.data() &&
+          runs.back().offset + runs.back().bytes.size() == run.offset)
+        runs.back().bytes = {runs.back().bytes.data(), runs.back().bytes.size() + bytes};
+      else
+        runs.push_back(run);
+    }
+  }
+  return runs;
+}
+
+std::vector<Layout::Run> Layout::runs(int writers, u64 stripe) {
+  if (writers <= 0 && team_.nodes() <= 1) return own_runs();
+  if (writers <= 0) writers = int(std::max<u64>(u64(team_.nodes()), end() / kWriterBytes + 1));
+  return ranges(std::min(writers, team_.size()), stripe > 0 ? stripe : kStripe);
+}
+
+std::vector<Layout::Run> Layout::ranges(int writers, u64 stripe) {
+  const u64 share = (end() + u64(writers) - 1) / u64(writers),
+            step = (share + stripe - 1) / stripe * stripe;
+  const auto rank_of = [&](u64 writer) { return int(writer * u64(team_.size()) / u64(writers)); };
+  std::map<int, Bytes> outgoing, incoming;
+  std::map<int, std::vector<Run>> arriving;  // where what comes belongs; the bytes are counts only
+  const std::vector<Run> own = own_runs();
+  std::vector<Run> kept;
+  u64 begin = 0, stop = 0;  // the range of this rank
+  for (u64 writer = 0; writer < u64(writers); ++writer) {
+    const int rank = rank_of(writer);
+    const u64 first = std::min(end(), writer * step), last = std::min(end(), first + step);
+    if (rank == team_.rank()) begin = first, stop = last;
+    for (const Run& run : own)
+      if (const Run part = cut(run, first, last); !part.bytes.empty()) {
+        if (rank == team_.rank())
+          kept.push_back(part);
+        else
+          outgoing[rank].insert(outgoing[rank].end(), part.bytes.begin(), part.bytes.end());
+      }
+  }
+  range_.resize(size_t(stop - begin));
+  const auto expect = [&](int rank, u64 offset, u64 bytes) {
+    const u64 first = std::max(offset, begin), last = std::min(offset + bytes, stop);
+    if (rank == team_.rank() || first >= last) return;
+    incoming[rank].resize(incoming[rank].size() + size_t(last - first));
+    arriving[rank].push_back({first, {static_cast<const u8*>(nullptr), size_t(last - first)}});
+  };
+  expect(0, 0, offsets_[0]);
+  for (size_t i = 0; i + 1 < offsets_.size(); ++i)
+    expect(plan_.owner[i], offsets_[i], offsets_[i + 1] - offsets_[i]);
+  std::vector<Team::Outgoing> out;
+  std::vector<Team::Incoming> in;
+  for (const auto& [rank, bytes] : outgoing) {
+    out.push_back({rank, bytes});
+    sent_bytes_ += bytes.size();
+  }
+  for (auto& [rank, bytes] : incoming) in.push_back({rank, std::span(bytes)});
+  team_.exchange(out, in, [&] {
+    for (const Run& run : kept)
+      std::ranges::copy(run.bytes, range_.begin() + std::ptrdiff_t(run.offset - begin));
+  });
+  for (const auto& [rank, places] : arriving) {
+    size_t at = 0;
+    for (const Run& place : places) {
+      std::memcpy(range_.data() + (place.offset - begin), incoming[rank].data() + at,
+                  place.bytes.size());
+      at += place.bytes.size();
+    }
+  }
+  std::vector<Run> runs;
+  if (!range_.empty()) runs.push_back({begin, range_});
+  return runs;
+}
+
+}  // namespace leeway::parallel
