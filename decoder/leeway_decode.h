@@ -1314,6 +1314,12 @@ typedef struct lwyi_text {
   size_t size;
 } lwyi_text;
 
+static lwyi_text lwyi_text_of(const char* words) {
+  lwyi_text text;
+  text.at = words, text.size = strlen(words);
+  return text;
+}
+
 /* Cuts off what stands before the first `mark`, or all. */
 static lwyi_text lwyi_cut(lwyi_text* text, char mark) {
   lwyi_text part = *text;
@@ -1395,11 +1401,9 @@ static int lwyi_add_stage(lwyi_recipe* recipe, const lwyi_stage* stage, int* pla
   return 1;
 }
 
-static int lwyi_parse_recipe(lwy_stream* s, const char* words, lwyi_recipe* recipe) {
-  lwyi_text text;
+static int lwyi_parse_recipe(lwy_stream* s, lwyi_text text, lwyi_recipe* recipe) {
   int place = LWYI_PREPROCESSOR;
   size_t i;
-  text.at = words, text.size = strlen(words);
   memset(recipe, 0, sizeof *recipe);
   for (i = 0; i < sizeof lwyi_parameters / sizeof *lwyi_parameters; ++i)
     recipe->parameter[lwyi_parameters[i].id] = lwyi_parameters[i].usual;
@@ -2543,8 +2547,28 @@ enum {
   LWYI_LEVELS,
   LWYI_TIGHTENED,
   LWYI_NARROW,
-  LWYI_LAYERED
+  LWYI_LAYERED,
+  LWYI_ALTERNATIVE
 };
+
+/* Passes over what says that a payload is not by the first alternative of the recipe, and finds the
+ * text of the one it is by. Says 0 if there is no such alternative. */
+static int lwyi_find_alternative(lwyi_reader* in, lwyi_text* recipe) {
+  lwyi_text rest = *recipe;
+  unsigned number = 0;
+  *recipe = lwyi_cut(&rest, '|');
+  if (lwyi_left(in) == 0 || *in->at != LWYI_ALTERNATIVE) return 1;
+  lwyi_get_byte(in);
+  number = lwyi_get_byte(in);
+  if (number < 1 || number > 7 || lwyi_left(in) == 0 || *in->at == LWYI_CONSTANT ||
+      *in->at == LWYI_WITHOUT_LOSS || *in->at == LWYI_STORED)
+    return 0;
+  for (; number > 0; --number) {
+    if (rest.size == 0) return 0;
+    *recipe = lwyi_cut(&rest, '|');
+  }
+  return 1;
+}
 
 /* Passes over the table of levels; says 0 if it is not one. */
 static unsigned lwyi_skip_level_table(lwyi_reader* in) {
@@ -2554,9 +2578,12 @@ static unsigned lwyi_skip_level_table(lwyi_reader* in) {
 
 /* A payload of any kind but layers, for all values of a chunk or a layer. */
 static int lwyi_decode_plain(lwyi_chunk* c, lwyi_reader in, const char* recipe) {
+  lwyi_text text = lwyi_text_of(recipe);
+  const int is_there = lwyi_find_alternative(&in, &text);
   const unsigned kind = lwyi_get_byte(&in);
   lwyi_recipe parsed;
   size_t i;
+  if (!is_there) return lwyi_corrupt(c->s, "an alternative that does not exist");
   if (in.failed) return lwyi_corrupt(c->s, "an empty chunk");
   if (kind == LWYI_CONSTANT) {
     const uint64_t bits = lwyi_get(&in, c->bytes);
@@ -2572,9 +2599,8 @@ static int lwyi_decode_plain(lwyi_chunk* c, lwyi_reader in, const char* recipe) 
     return 1;
   }
   if (kind >= LWYI_LAYERED) return lwyi_corrupt(c->s, "an unknown kind of chunk");
-  if (!lwyi_parse_recipe(c->s, kind == LWYI_WITHOUT_LOSS ? "exact+lorenzo+huffman+zstd" : recipe,
-                         &parsed))
-    return 0;
+  if (kind == LWYI_WITHOUT_LOSS) text = lwyi_text_of("exact+lorenzo+huffman+zstd");
+  if (!lwyi_parse_recipe(c->s, text, &parsed)) return 0;
   c->recipe = &parsed;
   if (kind == LWYI_LEVELS && lwyi_skip_level_table(&in) == 0)
     return lwyi_corrupt(c->s, "a wrong number of levels");
@@ -3371,13 +3397,16 @@ static int lwyi_decode_wanted(lwy_stream* s, const lwyi_box* wanted, uint8_t* va
 static int lwyi_decode_coarse(lwy_stream* s, const lwyi_box* box, const lwyi_frame* frame,
                               unsigned level, void* values) {
   lwyi_reader in = lwyi_read(frame->payload, frame->payload_bytes), table;
+  lwyi_text recipe = lwyi_text_of(s->info.recipe);
+  const int is_there = lwyi_find_alternative(&in, &recipe);
+  const uint8_t* const begin = in.at;
   const unsigned kind = lwyi_get_byte(&in),
-                 entries = kind == LWYI_LEVELS ? lwyi_skip_level_table(&in) : 0;
+                 entries = is_there && kind == LWYI_LEVELS ? lwyi_skip_level_table(&in) : 0;
   const unsigned last = level < entries ? level : entries;
   lwyi_chunk c;
   uint64_t bytes, hash;
   if (entries == 0) return lwyi_decode_chunk(s, box, frame, NULL, values);
-  table = lwyi_read(frame->payload + 2 + 12 * (last - 1), 12);
+  table = lwyi_read(begin + 2 + 12 * (last - 1), 12);
   bytes = lwyi_get(&table, 4);
   hash = lwyi_get(&table, 8);
   if (bytes > lwyi_left(&in)) return lwyi_corrupt(s, "a level ends beyond its chunk");
@@ -3430,6 +3459,7 @@ static int lwyi_place_level(lwy_stream* s, uint64_t ordinal, unsigned level,
 
 /* Of the first chunk. */
 static int lwyi_count_levels(lwy_stream* s) {
+  lwyi_text recipe = lwyi_text_of(s->info.recipe);
   lwyi_frame frame;
   lwyi_reader in;
   if (s->info.chunks == 0) return 0;
@@ -3438,7 +3468,9 @@ static int lwyi_count_levels(lwy_stream* s) {
   else if (!lwyi_is_frame(s, s->offsets[0], s->tail, &frame))
     return 0;
   in = lwyi_read(frame.payload, frame.payload_bytes);
-  return lwyi_get_byte(&in) == LWYI_LEVELS ? (int)lwyi_skip_level_table(&in) : 0;
+  return lwyi_find_alternative(&in, &recipe) && lwyi_get_byte(&in) == LWYI_LEVELS
+             ? (int)lwyi_skip_level_table(&in)
+             : 0;
 }
 
 LWY_API int lwy_open(lwy_stream* s, const void* bytes, size_t size,

@@ -108,6 +108,7 @@ bool stays_anyway(const StreamReader& stream) {
   const Header& header = stream.header();
   if (header.bound.has(BoundKind::lossless)) return true;
   if (!header.bound.is_lasting() || !header.recipe.starts_with(Linear::kName)) return false;
+  if (!parse_recipe(header.recipe).others.empty()) return false;  // another may be taken then
   if (!header.regions.empty()) return false;  // regions have smaller steps
   for (u64 ordinal = 0; ordinal < stream.chunks(); ++ordinal) {
     Bytes storage;

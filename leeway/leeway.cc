@@ -7,6 +7,7 @@
 #include "leeway/base/kept.h"
 #include "leeway/choose/choose.h"
 #include "leeway/codec/make_codec.h"
+#include "leeway/codec/payload.h"
 #include "leeway/compressor.h"
 #include "leeway/library_codec.h"
 #include "leeway/preprocess/log.h"
@@ -40,8 +41,7 @@ Made made_of(const std::string& asked, DType dtype, bool is_pointwise = false) {
   const auto found = std::ranges::find_if(last->made, is_same);
   if (found != last->made.end()) return *found;
   Recipe recipe = parse_recipe(asked);
-  const auto is_log = [](const StageCall& call) { return call.name == Log::kName; };
-  if (is_pointwise && std::ranges::none_of(recipe.stages, is_log))
+  if (is_pointwise && !has_stage(recipe, Log::kName))
     recipe = with_first(Log::kName, std::move(recipe));
   Made& made = last->made[last->next++ % last->made.size()];
   return made = {asked, is_pointwise, dtype, to_string(recipe), make_codec(recipe, dtype)};
@@ -172,9 +172,31 @@ UpdateReport update(ByteStore& stream, const Index& first, const View& values,
   return update_with(library_codec, stream, first, values, execution);
 }
 
+namespace {
+
+// How many chunks were coded by each alternative.
+std::vector<u64> count_alternatives(const StreamReader& stream) {
+  std::vector<u64> counts;
+  const size_t all = size_t(std::ranges::count(stream.header().recipe, '|'));
+  if (all == 0) return counts;
+  counts.resize(all + 1);
+  Bytes storage;
+  for (u64 i = 0; i < stream.chunks(); ++i) {
+    const u32 bytes = std::min<u32>(2, stream.read_head(i).payload_bytes);
+    const ByteView begin = stream.read_begin(i, bytes, storage);
+    if (bytes < 2) continue;
+    const Alternative taken = alternative_of(begin);
+    const bool is_counted = taken.bytes > 0 || follows_recipe(Payload(begin.front()));
+    if (is_counted && taken.number < counts.size()) ++counts[taken.number];
+  }
+  return counts;
+}
+
+}  // namespace
+
 Info inspect(const StreamReader& stream) {
   return {stream.header(), stream.statement().value_or(Statement{}), stream.chunks(),
-          stream.bytes(), stream.form()};
+          stream.bytes(),  stream.form(), count_alternatives(stream)};
 }
 
 Info inspect(ByteView stream) {

@@ -92,6 +92,9 @@ struct Info {
   u64 chunks = 0;
   u64 stream_bytes = 0;
   Form form = Form::standard;
+  // How many chunks were coded by each alternative of the recipe, if it has several; a chunk that is
+  // constant or kept without loss is in none of them.
+  std::vector<u64> alternatives = {};
 };
 LEEWAY_EXPORT Info inspect(ByteView stream);
 LEEWAY_EXPORT Info inspect(const StreamReader& stream);

@@ -28,14 +28,16 @@ struct Seen {
     regions |= !parts.header.regions.empty();
     const Recipe recipe = parse_recipe(parts.header.recipe);
     for (const Frame& frame : parts.frames) {
-      const auto kind = Payload(frame.payload.at(0));
+      const Alternative taken = alternative_of(frame.payload);
+      if (taken.bytes > 0) kinds.insert(Payload::alternative);
+      const auto kind = Payload(frame.payload.at(taken.bytes));
       kinds.insert(kind);
       const bool is_whole = kind == Payload::coded || kind == Payload::levels;
       if (kind == Payload::narrow) code_bytes.insert(2);
       if (is_whole) code_bytes.insert(size_of(parts.header.dtype) == 8 ? 8 : 4);
       by_value |= is_whole && is_by_value(recipe);
       const bool is_plain =
-          recipe.stages.front().kind != Kind::preprocessor && recipe.stages.back().name == "rans";
+          recipe.others.empty() && recipe.stages.front().kind != Kind::preprocessor && recipe.stages.back().name == "rans";
       if (is_whole && is_plain) look_into_rans(frame.payload, kind);
     }
   }
@@ -87,7 +89,7 @@ TEST(WrittenBytes, OfEverythingThatEncodersWriteAreTheSame) {
   for_each_other_case(take);
   for (const Payload kind :
        {Payload::constant, Payload::coded, Payload::lossless, Payload::stored, Payload::levels,
-        Payload::tightened, Payload::narrow, Payload::layered})
+        Payload::tightened, Payload::narrow, Payload::layered, Payload::alternative})
     EXPECT_TRUE(seen.kinds.contains(kind)) << "kind of payload " << int(kind);
   EXPECT_EQ(seen.code_bytes, (std::set<size_t>{2, 4, 8}));
   EXPECT_TRUE(seen.regions);

@@ -1823,6 +1823,11 @@ def decode_payload(payload, header, squeezed, bound):
     elif kind == 3:
         values = bytes(rest)
     else:
+        alternatives, number = header["recipe"].split("|"), 0
+        require(len(alternatives) <= 8, "too many alternatives")
+        if kind == 8:  # by another alternative of the recipe
+            number, kind, rest = rest[0], rest[1], rest[2:]
+            require(1 <= number < len(alternatives) and kind in (1, 4, 5, 6), "no such alternative")
         require(kind in (1, 2, 4, 5, 6), "unknown payload")
         if kind == 5:  # a smaller bound
             require(1 <= rest[0] <= 3, "a bound made too small")
@@ -1832,7 +1837,7 @@ def decode_payload(payload, header, squeezed, bound):
             require(1 <= len(table) // 12 <= 4, "a wrong number of levels")
             for bytes_, hash_ in struct.iter_unpack("<IQ", table):
                 require(bytes_ <= len(rest) and hash_of(rest[:bytes_]) == hash_, "damaged level")
-        recipe = header["recipe"] if kind != 2 else "exact+lorenzo+huffman+zstd"
+        recipe = alternatives[number] if kind != 2 else "exact+lorenzo+huffman+zstd"
         bits = decode_body(bytes(rest), recipe, dtype, squeezed, bound, narrow=kind == 6)
         values = b"".join(b.to_bytes(width, "little") for b in bits)
     require(len(values) == count * width, "wrong number of values")

@@ -19,6 +19,7 @@ Json to_json(const Info& info) {
   json["bound"] = {{"asked", json_of(header.bound)}, {"absolute", header.abs_bound}};
   json["range"] = {header.min, header.max};
   json["recipe"] = header.recipe;
+  if (!info.alternatives.empty()) json["chunks_by_alternative"] = info.alternatives;
   json["fill_values"] = fills_text(header.fills, header.dtype);
   for (const RegionBound& region : header.regions)
     json["regions"].push_back({{"first", std::vector<u64>(region.box.first.begin(),
@@ -77,7 +78,15 @@ void print(const Info& info, const StreamReader& stream) {
                fmt::format("an update was, after {}; the stream is what it was before",
                            readable_bytes(stream.bytes_left_out())));
   report.add("chunks", fmt::format("{} of {}", info.chunks, to_string(header.chunk)));
-  report.add("recipe", header.recipe);
+  if (info.alternatives.empty()) {
+    report.add("recipe", header.recipe);
+  } else {
+    const std::vector<Recipe> alternatives = alternatives_of(parse_recipe(header.recipe));
+    for (size_t k = 0; k < alternatives.size(); ++k)
+      report.add(k == 0 ? "recipes" : "",
+                 fmt::format("{}, {} chunk{}", to_string(alternatives[k]), info.alternatives[k],
+                             info.alternatives[k] == 1 ? "" : "s"));
+  }
   report.add("bound", header.abs_bound > 0
                           ? fmt::format("{} {} {} absolute", to_string(header.bound),
                                         header.is_bound_by_chunk() ? "at most" : "=",

@@ -5,6 +5,7 @@
 //   typed_codec.h   which payload a chunk becomes: constant, narrow, coded, tightened, ...
 //   pipeline.h      the stages one after the other, in both directions
 //   body.h          what they make of a chunk
+//   alternatives.h  one of several codecs for each chunk
 #pragma once
 
 #include "leeway/base/field.h"
@@ -39,6 +40,9 @@ class ChunkCodec {
   // Whether values are quantized before they are predicted: then most decoded values stay as they
   // are when they are coded again beside others.
   virtual bool quantizes_first() const = 0;
+  // Whether the codec may have made these values: then it leaves them as they are. A quick look,
+  // which may err towards yes; no where no other codec could change them either.
+  virtual bool may_have_made(const View& chunk, const ChunkBound& bound, const Mask& mask) const = 0;
   // Appends the payload to `out`. A bound of 0 means no loss. Shapes given to the other two have no
   // axes of extent 1.
   virtual ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,

@@ -3,6 +3,7 @@
 // others), because it brings every predictor together with every quantizer and element type.
 #pragma once
 
+#include "leeway/codec/alternatives.h"
 #include "leeway/codec/compose.h"
 #include "leeway/codec/make_codec.h"
 #include "leeway/codec/typed_codec.h"
@@ -39,11 +40,10 @@ std::unique_ptr<Join<T>> make_join(const Recipe& recipe) {
   return join;
 }
 
+// By one alternative of a recipe; null if it is not for this type.
 template <class T>
-std::shared_ptr<const ChunkCodec> make_typed_codec(const Recipe& recipe) {
-  if (!is_for(recipe, dtype_of<T>()))
-    fail_argument("the recipe '" + to_string(recipe) + "' is for floating-point numbers, not " +
-                  std::string(name_of(dtype_of<T>())));
+std::shared_ptr<const ChunkCodec> make_alternative(const Recipe& recipe) {
+  if (!is_for(recipe, dtype_of<T>())) return nullptr;
   Pipeline<T> pipeline = pipeline_of(make_join<T>(recipe));
   const auto add = [&]<class S>(const S& stage) {
     if constexpr (is_floating<T> || !S::kTraits.floating_only) add_stage(pipeline, stage);
@@ -54,6 +54,18 @@ std::shared_ptr<const ChunkCodec> make_typed_codec(const Recipe& recipe) {
     with_stage(LosslessStages{}, call, add);
   }
   return std::make_shared<const TypedChunkCodec<T>>(std::move(pipeline));
+}
+
+template <class T>
+std::shared_ptr<const ChunkCodec> make_typed_codec(const Recipe& recipe) {
+  if (!is_for(recipe, dtype_of<T>()))
+    fail_argument("the recipe '" + to_string(recipe) + "' is for floating-point numbers, not " +
+                  std::string(name_of(dtype_of<T>())));
+  std::vector<std::shared_ptr<const ChunkCodec>> codecs;
+  for (const Recipe& alternative : alternatives_of(recipe))
+    codecs.push_back(make_alternative<T>(alternative));
+  if (codecs.size() == 1) return codecs.front();
+  return std::make_shared<const AlternativesCodec>(dtype_of<T>(), std::move(codecs));
 }
 
 }  // namespace leeway

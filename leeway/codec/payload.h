@@ -19,7 +19,25 @@ enum class Payload : u8 {
   tightened = 5,  // coded with a smaller bound: how many times it is halved, then the body
   narrow = 6,     // coded with integers of 16 bits
   layered = 7,    // payloads over each other (engine/layers.h)
+  alternative = 8,  // by another alternative of the recipe: its number, then a payload by it
 };
+
+// Whether a payload is decoded as the recipe says.
+inline bool follows_recipe(Payload kind) {
+  return kind == Payload::coded || kind == Payload::levels || kind == Payload::tightened ||
+         kind == Payload::narrow;
+}
+
+// What a payload begins with if it is not by the first alternative of the recipe.
+struct Alternative {
+  size_t number = 0;
+  size_t bytes = 0;  // before the payload that it is for
+};
+inline Alternative alternative_of(ByteView payload) {
+  if (payload.empty() || Payload(payload.front()) != Payload::alternative) return {};
+  Reader in(payload.subspan(1));
+  return {in.get<u8>(), 2};
+}
 
 // Comes before the body of a chunk that is coded from coarse to fine: how many bytes of the body
 // hold every second value along all axes, every fourth, ..., and their checksums.

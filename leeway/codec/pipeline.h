@@ -81,6 +81,18 @@ struct Pipeline {
     return *reduce(view_of(field.data, field.shape), bound, mask, decoded, nowhere, body);
   }
 
+  // Whether the values may have come out of decode(): a quick look, which may err towards yes.
+  bool may_have_made(const View& chunk, const ChunkBound& bound, const Mask& mask) const {
+    if (!preprocessors.empty() || !bound.each.empty()) return true;
+    if (!mask.is_needed) return join->may_have_made({chunk, bound});
+    Buffer<T> values(size_t(chunk.shape.size()));
+    gather(chunk, values.data());
+    Patches<T> special;
+    const std::vector<u8> flags = mask.take_out(Field<T>{values.data(), chunk.shape}, special);
+    return join->may_have_made(
+        {view_of(values.data(), chunk.shape), bound, {flags, Fills<T>(mask.fills)}});
+  }
+
   // Whether chunks of this shape can have codes of this width.
   bool takes(CodeWidth width, const Shape& shape) const {
     return width == kWidth || (preprocessors.empty() && join->takes(width, shape));

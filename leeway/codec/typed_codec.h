@@ -48,6 +48,12 @@ class TypedChunkCodec final : public ChunkCodec {
   bool is_by_value() const override { return recipe_.join->traits().by_value; }
   bool quantizes_first() const override { return !recipe_.join->traits().predicts_first; }
 
+  bool may_have_made(const View& chunk, const ChunkBound& bound, const Mask& mask) const override {
+    if (is_pointwise() || !can_code(bound.most)) return false;
+    if (std::is_integral_v<T> && bound.most < 1) return false;
+    return recipe_.may_have_made(chunk.squeezed(), bound, mask);
+  }
+
   ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
                        Writer& out) const override {
     const Job job{chunk.squeezed(), bound, mask};
@@ -101,7 +107,8 @@ class TypedChunkCodec final : public ChunkCodec {
         in.expect_end();
         return true;
       case Payload::layered:
-        break;  // whoever calls takes layers apart
+      case Payload::alternative:
+        break;  // whoever calls takes them apart
     }
     fail_corrupt("unknown kind of chunk");
   }

@@ -99,17 +99,19 @@ u64 coarse(u64 extent, unsigned level) { return (extent + (u64(1) << level) - 1)
 // payload that this needs.
 FrameHead decompress_coarse(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal,
                             unsigned level, bool check, void* values) {
-  constexpr size_t kMostTable = 1 + LevelTable::size(LevelTable::kMost);
+  constexpr size_t kMostTable = 3 + LevelTable::size(LevelTable::kMost);
   Bytes storage;
   const FrameHead head = stream.read_head(ordinal);
-  Reader begin(
-      stream.read_begin(ordinal, std::min<size_t>(kMostTable, head.payload_bytes), storage));
+  const ByteView first =
+      stream.read_begin(ordinal, std::min<size_t>(kMostTable, head.payload_bytes), storage);
+  const size_t before = alternative_of(first).bytes;
+  Reader begin(first.subspan(before));
   if (head.payload_bytes <= kMostTable || Payload(begin.get<u8>()) != Payload::levels)
     return decompress_chunk(codec, stream, ordinal, check, values);
   const LevelTable table = LevelTable::read(begin);
   const size_t last = std::min<size_t>(level, table.entries.size());
   const LevelTable::Entry& entry = table.entries[last - 1];
-  const size_t start = 1 + LevelTable::size(table.entries.size());
+  const size_t start = before + 1 + LevelTable::size(table.entries.size());
   if (entry.bytes > head.payload_bytes - start) fail_corrupt("a level ends beyond its chunk");
   Bytes kept;
   const ByteView payload = stream.read_begin(ordinal, start + entry.bytes, kept);

@@ -63,6 +63,8 @@ class Join {
   virtual bool encode(const ToEncode<T>& job, ValueSink& decoded, Encoded<T>& out) const = 0;
   // Values that are not wanted may be left out; says whether none are.
   virtual bool decode(const ToDecode& job, const Coded<T>& in, ValueSink& decoded) const = 0;
+  // Whether the values may be what decode() gave: a quick look, which may err towards yes.
+  virtual bool may_have_made(const ToEncode<T>&) const { return true; }
   // Whether a chunk of this shape can have codes of this width.
   virtual bool takes(CodeWidth width, const Shape&) const { return width == kWidthOf<Code<T>>; }
   virtual JoinTraits traits() const = 0;

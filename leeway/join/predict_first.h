@@ -55,6 +55,14 @@ class PredictFirst final : public Join<T> {
     whole.finish();
     return coder.is_complete();
   }
+  bool may_have_made(const ToEncode<T>& job) const override {
+    if constexpr (requires(const P p) { p.maker(job.values.shape, typename P::Try()); }) {
+      const CodedChunk<T> chunk{job.bound.most, nullptr, job.special.flags, {}, job.special.fills};
+      return is_by_value_ || predictor_.maker(job.values.shape, trial_on(job.values, chunk));
+    } else {
+      return true;
+    }
+  }
   JoinTraits traits() const override { return {P::kTraits.chunk_values, true, is_by_value_}; }
 
  private:
@@ -83,15 +91,17 @@ class PredictFirst final : public Join<T> {
   // The predictor with its settings, which are noted if it chooses them by trials.
   P settled(const View& source, const CodedChunk<T>& chunk, Writer& notes) const {
     if constexpr (SettledPredictor<P>) {
-      const auto trial = [&](const P& candidate, const Sample& sample) {
-        return try_on(candidate, sample, source, chunk);
-      };
-      P found = predictor_.settled(source.shape, trial);
+      P found = predictor_.settled(source.shape, trial_on(source, chunk));
       found.write(notes);
       return found;
     } else {
       return predictor_;
     }
+  }
+  auto trial_on(const View& source, const CodedChunk<T>& chunk) const {
+    return [this, &source, &chunk](const P& candidate, const Sample& sample) {
+      return try_on(candidate, sample, source, chunk);
+    };
   }
   Trial try_on(const P& candidate, const Sample& sample, const View& source,
                CodedChunk<T> chunk) const {

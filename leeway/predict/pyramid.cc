@@ -33,6 +33,18 @@ class Search {
     return cheapest();
   }
 
+  // Settings that leave the array as it is: it may have been decoded with them. Larger steps first,
+  // as their multiples are multiples of smaller ones, too.
+  std::optional<Pyramid> settings_of_decoded() const {
+    std::vector<Pyramid> candidates;
+    for (const i32 tight : tight_)
+      for (const i32 taps : taps_)
+        for (const i32 frozen : frozen_)
+          if (tight == tight_[0] || frozen != all_axes_)  // in flat mode there is but one level
+            candidates.push_back(with(frozen, tight, taps));
+    return maker_of(shape_, candidates, trial_);
+  }
+
  private:
   // The sets of axes that may be frozen: none, each alone, the two slowest, all.
   std::vector<i32> sets_of_axes() const {
@@ -59,18 +71,6 @@ class Search {
     // Every tile would have to learn from nothing.
     if (asked_.params.tile < 0) result.params.tile = result.params.taps > 0 ? 0 : kUsualTile;
     return result;
-  }
-
-  // Settings that leave the array as it is: it may have been decoded with them. Larger steps first,
-  // as their multiples are multiples of smaller ones, too.
-  std::optional<Pyramid> settings_of_decoded() const {
-    std::vector<Pyramid> candidates;
-    for (const i32 tight : tight_)
-      for (const i32 taps : taps_)
-        for (const i32 frozen : frozen_)
-          if (tight == tight_[0] || frozen != all_axes_)  // in flat mode there is but one level
-            candidates.push_back(with(frozen, tight, taps));
-    return maker_of(shape_, candidates, trial_);
   }
 
   u64 cost_of(i32 frozen, i32 tight, i32 taps, const Sample& sample) const {
@@ -166,6 +166,10 @@ double Pyramid::tightening(size_t level) const {
 
 Pyramid Pyramid::settled(const Shape& shape, const Try& trial) const {
   return Search(*this, shape, trial).run();
+}
+
+std::optional<Pyramid> Pyramid::maker(const Shape& shape, const Try& trial) const {
+  return Search(*this, shape, trial).settings_of_decoded();
 }
 
 void Pyramid::write(Writer& side) const {

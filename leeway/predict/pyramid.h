@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "leeway/base/export.h"
 #include "leeway/base/parallel.h"
@@ -54,6 +55,8 @@ struct Pyramid {
   // With all settings given: by trials on samples of an array, or as an encoder has written them.
   using Try = std::function<Trial(const Pyramid&, const Sample&)>;
   LEEWAY_EXPORT Pyramid settled(const Shape& shape, const Try& trial) const;
+  // The settings that seem to have made decoded values, if any do.
+  LEEWAY_EXPORT std::optional<Pyramid> maker(const Shape& shape, const Try& trial) const;
   LEEWAY_EXPORT void write(Writer& side) const;
   LEEWAY_EXPORT Pyramid read(const Shape& shape, Reader& side) const;
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "leeway/base/environment.h"
+#include "leeway/stage/erased.h"
 #include "leeway/recipe/stage_call.h"
 
 namespace leeway {
@@ -111,6 +112,31 @@ void check_rules(const Recipe& recipe) {
   });
 }
 
+Recipe parse_alternative(std::string_view text) {
+  Recipe recipe;
+  for (const std::string_view part : split(text, '+')) recipe.stages.push_back(parse_stage(part));
+  check_rules(recipe);
+  return recipe;
+}
+
+bool changes_bound(const Recipe& recipe) {
+  bool changes = false;
+  for (const StageCall& call : recipe.stages)
+    with_stage(Preprocessors{}, call,
+               [&]<class S>(const S&) { changes |= detail::ChangesBound<S, float>; });
+  return changes;
+}
+
+// What all alternatives of a recipe must have in common: they share bounds.
+void check_alternatives(const Recipe& recipe) {
+  if (recipe.others.size() + 1 > kMostAlternatives)
+    fail_argument("a recipe has at most " + std::to_string(kMostAlternatives) + " alternatives");
+  for (const Recipe& other : recipe.others)
+    if (changes_bound(other) != changes_bound(recipe) || is_by_value(other) != is_by_value(recipe))
+      fail_argument("the alternatives '" + to_string(Recipe{recipe.stages, {}}) + "' and '" +
+                    to_string(other) + "' take bounds of different kinds");
+}
+
 }  // namespace
 
 std::span<const NamedRecipe> named_recipes() { return kNamed; }
@@ -137,17 +163,34 @@ Recipe parse_recipe(std::string_view text) {
     fail_argument("a recipe has at most " + std::to_string(kMostRecipeText) + " characters");
   for (const NamedRecipe& named : kNamed)
     if (named.name == text) return parse_recipe(named.recipe);
+  if (text.find('|') == std::string_view::npos) return parse_alternative(text);
   Recipe recipe;
-  for (const std::string_view part : split(text, '+')) recipe.stages.push_back(parse_stage(part));
-  check_rules(recipe);
+  for (const std::string_view part : split(text, '|'))
+    for (Recipe& alternative : alternatives_of(parse_recipe(part)))
+      recipe.others.push_back(std::move(alternative));
+  recipe.stages = std::move(recipe.others.front().stages);
+  recipe.others.erase(recipe.others.begin());
+  check_alternatives(recipe);
   return recipe;
+}
+
+std::vector<Recipe> alternatives_of(const Recipe& recipe) {
+  std::vector<Recipe> all{{recipe.stages, {}}};
+  all.insert(all.end(), recipe.others.begin(), recipe.others.end());
+  return all;
 }
 
 Recipe with_first(std::string_view stage, Recipe recipe) {
   const DefaultFloatingPoint environment;
   recipe.stages.insert(recipe.stages.begin(), parse_stage(stage));
-  check_rules(recipe);
+  check_rules({recipe.stages, {}});
+  for (Recipe& other : recipe.others) other = with_first(stage, std::move(other));
   return recipe;
+}
+
+bool has_stage(const Recipe& recipe, std::string_view name) {
+  return std::ranges::any_of(recipe.stages,
+                             [&](const StageCall& call) { return call.name == name; });
 }
 
 bool is_for(const Recipe& recipe, DType dtype) {
@@ -156,11 +199,14 @@ bool is_for(const Recipe& recipe, DType dtype) {
       visit_dtype(dtype, []<class T>(std::type_identity<T>) { return is_floating<T>; });
   if (!visit_dtype(dtype, []<class T>(std::type_identity<T>) { return kIsCompiled<T>; }))
     return false;
-  return std::ranges::all_of(recipe.stages, [&](const StageCall& call) {
+  const auto is_possible = [&](const StageCall& call) {
     bool possible = true;
     with_stage(AllStages{}, call,
                [&]<class S>(const S&) { possible = floating || !S::kTraits.floating_only; });
     return possible;
+  };
+  return std::ranges::any_of(alternatives_of(recipe), [&](const Recipe& alternative) {
+    return std::ranges::all_of(alternative.stages, is_possible);
   });
 }
 
@@ -184,6 +230,7 @@ std::string to_string(const Recipe& recipe) {
   std::string text;
   for (const StageCall& call : recipe.stages)
     text += (text.empty() ? "" : "+") + call.name + (call.params.empty() ? "" : ":" + call.params);
+  for (const Recipe& other : recipe.others) text += "|" + to_string(other);
   return text;
 }
 

@@ -2,6 +2,7 @@
 // Recipe: a compressor as a sentence, "linear+lorenzo:order=2+huffman+zstd:level=3", parsed and
 // printed.
 //
+//   text   = recipe { "|" recipe }        alternatives: each chunk is coded by one of them
 //   recipe = stage { "+" stage }
 //   stage  = name [ ":" key "=" value { "," key "=" value } ]          value: a number, or a word
 //
@@ -32,18 +33,26 @@ struct StageCall {
 
 struct Recipe {
   std::vector<StageCall> stages;
+  std::vector<Recipe> others{};  // alternatives, in order; they have none of their own
 };
+
+// All alternatives, the first one included.
+inline constexpr size_t kMostAlternatives = 8;
+LEEWAY_EXPORT std::vector<Recipe> alternatives_of(const Recipe& recipe);
 
 // Throws Error with what is wrong and what exists.
 LEEWAY_EXPORT Recipe parse_recipe(std::string_view text);
 LEEWAY_EXPORT std::string to_string(const Recipe& recipe);
-// The recipe with one more stage before all others.
+// The recipe with one more stage before all others, in every alternative.
 LEEWAY_EXPORT Recipe with_first(std::string_view stage, Recipe recipe);
+// Whether the recipe, or its first alternative, has this stage.
+LEEWAY_EXPORT bool has_stage(const Recipe& recipe, std::string_view name);
 
-// Whether all stages take this element type; some are for floating-point numbers only.
+// Whether an alternative has only stages that take this element type; some are for floating-point
+// numbers only.
 LEEWAY_EXPORT bool is_for(const Recipe& recipe, DType dtype);
 
-// Whether values are predicted from reconstructed ones.
+// Whether values are predicted from reconstructed ones; of the first alternative.
 LEEWAY_EXPORT bool predicts_first(const Recipe& recipe);
 
 // Whether values can have a bound each.

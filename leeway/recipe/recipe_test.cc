@@ -59,6 +59,25 @@ TEST(Recipe, ErrorsSayWhatIsWrongAndWhatExists) {
               "pyramid+linear+rans");
 }
 
+TEST(Recipe, MayHaveAlternatives) {
+  const Recipe recipe = parse_recipe("small|linear+lorenzo:order=1+pack|plain");
+  EXPECT_EQ(to_string(recipe), "pyramid+linear+rans|linear+lorenzo+pack|linear+huffman");
+  EXPECT_EQ(to_string(parse_recipe(to_string(recipe))), to_string(recipe));
+  ASSERT_EQ(alternatives_of(recipe).size(), 3u);
+  EXPECT_EQ(to_string(alternatives_of(recipe)[2]), "linear+huffman");
+  EXPECT_EQ(to_string(with_first("log", recipe)),
+            "log+pyramid+linear+rans|log+linear+lorenzo+pack|log+linear+huffman");
+  EXPECT_NE(complaint("small|").find("empty"), std::string::npos);
+  EXPECT_NE(complaint("small|lorenso").find("there is no stage or recipe 'lorenso'"),
+            std::string::npos);
+  EXPECT_EQ(complaint("linear|log+linear"),
+            "the alternatives 'linear' and 'log+linear' take bounds of different kinds");
+  EXPECT_EQ(complaint("linear|lorenzo+elementwise"),
+            "the alternatives 'linear' and 'lorenzo+elementwise' take bounds of different kinds");
+  EXPECT_EQ(complaint("fast|fast|fast|fast|fast|fast|fast|fast|fast"),
+            "a recipe has at most 8 alternatives");
+}
+
 TEST(Recipe, HasFewStages) {
   EXPECT_EQ(complaint("dft+dft+dft+dft+linear+zstd+zstd+zstd+zstd"), "");
   EXPECT_EQ(complaint("dft+dft+dft+dft+dft+linear"), "a recipe has at most 4 preprocessors");

@@ -335,6 +335,10 @@ inline void for_each_golden_case(const TakeCase& take) {
   make<float>(take, "pyramid:frozen=0,tile=12,taps=0+linear+rans", {40, 33, 34}, coarse, true);
   make_layered(take);
   make_all_brief(take);
+  make<float>(take, "linear+huffman|pyramid+linear+rans", {9, 10, 31}, coarse, true);
+  make<float>(take, "wavesz|small|fast", {9, 30, 40}, coarse, false);
+  make<double>(take, "sz1.4|linear+lorenzo+huffman|small", {20, 31}, coarse, true, {12, 31});
+  make_brief<double>(take, "plain|small", {30, 31}, coarse, true);
 }
 
 }  // namespace leeway::test

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/codec/alternatives.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "leeway/codec/constant.h"
+#include "leeway/predict/trials.h"
+
+namespace leeway {
+namespace {
+
+using Codecs = std::vector<std::shared_ptr<const ChunkCodec>>;
+
+struct Coded {
+  size_t number;  // of the alternative
+  Writer payload;
+  ChunkReport report;
+};
+
+bool is_constant(const View& chunk) {
+  return visit_dtype(chunk.dtype, [&]<class T>(std::type_identity<T>) {
+    return leeway::is_constant<T>(chunk);
+  });
+}
+
+u64 hash_of_values(const View& chunk) {
+  Buffer<u64> values((size_t(chunk.shape.size()) * size_of(chunk.dtype) + 7) / 8);
+  gather(chunk, values.data());
+  return hash_of({reinterpret_cast<const u8*>(values.data()),
+                  size_t(chunk.shape.size()) * size_of(chunk.dtype)});
+}
+
+// Finds the alternative that makes a chunk smallest.
+class Contest {
+ public:
+  Contest(const Codecs& codecs, const View& chunk, const ChunkBound& bound, const Mask& mask)
+      : codecs_(codecs), chunk_(chunk), bound_(bound), mask_(mask), coded_(codecs.size()) {}
+
+  const Coded& winner() {
+    const std::vector<size_t> makers = find_makers();
+    return makers.empty() ? smallest_of(contenders()) : smallest_of(makers);
+  }
+
+ private:
+  const Coded& coded(size_t k) {
+    if (!coded_[k]) {
+      coded_[k].emplace(Coded{k, {}, {}});
+      coded_[k]->report = codecs_[k]->compress(chunk_, bound_, mask_, coded_[k]->payload);
+    }
+    return *coded_[k];
+  }
+  const Coded& smallest_of(const std::vector<size_t>& numbers) {
+    for (const size_t k : numbers) coded(k);
+    return coded(*std::ranges::min_element(
+        numbers, {}, [&](size_t k) { return coded(k).payload.size(); }));
+  }
+  std::vector<size_t> all() const {
+    std::vector<size_t> numbers;
+    for (size_t k = 0; k < codecs_.size(); ++k)
+      if (codecs_[k]) numbers.push_back(k);
+    return numbers;
+  }
+
+  // Those that leave the chunk as it is.
+  std::vector<size_t> find_makers() {
+    std::vector<size_t> makers = all();
+    std::erase_if(makers, [&](size_t k) { return !codecs_[k]->may_have_made(chunk_, bound_, mask_); });
+    if (makers.empty()) return makers;
+    const u64 hash = hash_of_values(chunk_);
+    std::erase_if(makers, [&](size_t k) { return coded(k).report.decoded_hash != hash; });
+    return makers;
+  }
+
+  // Those that may turn out smallest.
+  std::vector<size_t> contenders() const {
+    constexpr u64 kFew = u64(1) << 16;
+    constexpr u64 kClose = 15;  // percent
+    std::vector<size_t> numbers = all();
+    if (chunk_.shape.size() <= kFew || !bound_.each.empty()) return numbers;
+    const std::vector<Box> samples = sample_boxes();
+    std::vector<u64> bytes(codecs_.size());
+    u64 least = ~u64(0);
+    for (const size_t k : numbers) {
+      for (const Box& box : samples) {
+        Writer payload;
+        codecs_[k]->compress(chunk_.part(box), bound_, mask_, payload);
+        bytes[k] += payload.size();
+      }
+      least = std::min(least, bytes[k]);
+    }
+    std::erase_if(numbers, [&](size_t k) { return bytes[k] > least + least / 100 * kClose; });
+    return numbers;
+  }
+
+  // Boxes along the diagonal, a sixteenth of the chunk at most.
+  std::vector<Box> sample_boxes() const {
+    const Shape& shape = chunk_.shape;
+    const u64 size = shape.size(), count = size < (u64(1) << 20) ? 1 : 3;
+    const Shape extents =
+        middle_sample(shape, std::clamp<u64>(size / 16 / count, 1 << 15, 1 << 16)).shape;
+    std::vector<Box> boxes;
+    for (u64 i = 0; i < count; ++i) {
+      Box box{{}, extents};
+      for (size_t axis = 0; axis < shape.rank(); ++axis)
+        box.first[axis] = (shape[axis] - extents[axis]) * (2 * i + 1) / (2 * count);
+      boxes.push_back(box);
+    }
+    return boxes;
+  }
+
+  const Codecs& codecs_;
+  const View& chunk_;
+  const ChunkBound& bound_;
+  const Mask& mask_;
+  std::vector<std::optional<Coded>> coded_;
+};
+
+}  // namespace
+
+AlternativesCodec::AlternativesCodec(DType dtype, Codecs codecs)
+    : dtype_(dtype), codecs_(std::move(codecs)) {}
+
+const ChunkCodec& AlternativesCodec::first() const {
+  return **std::ranges::find_if(codecs_, [](const auto& codec) { return codec != nullptr; });
+}
+
+u64 AlternativesCodec::chunk_values() const {
+  u64 most = 0;
+  for (const auto& codec : codecs_)
+    if (codec) most = std::max(most, codec->chunk_values());
+  return most;
+}
+
+bool AlternativesCodec::quantizes_first() const {
+  return std::ranges::all_of(codecs_,
+                             [](const auto& codec) { return !codec || codec->quantizes_first(); });
+}
+
+bool AlternativesCodec::may_have_made(const View& chunk, const ChunkBound& bound,
+                                      const Mask& mask) const {
+  return std::ranges::any_of(codecs_, [&](const auto& codec) {
+    return codec && codec->may_have_made(chunk, bound, mask);
+  });
+}
+
+ChunkReport AlternativesCodec::compress(const View& chunk, const ChunkBound& bound,
+                                        const Mask& mask, Writer& out) const {
+  if (bound.most == 0 || is_constant(chunk)) return first().compress(chunk, bound, mask, out);
+  Contest contest(codecs_, chunk, bound, mask);
+  const Coded& best = contest.winner();
+  const ByteView payload = best.payload.bytes();
+  if (best.number > 0 && follows_recipe(Payload(payload.front()))) {
+    out.put(Payload::alternative);
+    out.put(u8(best.number));
+  }
+  out.put_bytes(payload);
+  return best.report;
+}
+
+void AlternativesCodec::measure(void* values, const Shape& shape, const ChunkBound& bound,
+                                const Mask& mask) const {
+  Writer payload;
+  compress(View(static_cast<const std::byte*>(values), dtype_, shape), bound, mask, payload);
+  KeptValues decoded(values);
+  decompress(payload.bytes(), shape, bound.most, decoded, {});
+}
+
+bool AlternativesCodec::decompress(ByteView payload, const Shape& shape, double bound,
+                                   ValueSink& values, const Wanted& wanted) const {
+  const Alternative taken = alternative_of(payload);
+  const ByteView rest = payload.subspan(taken.bytes);
+  if (taken.bytes == 0) {
+    const bool by_recipe = !rest.empty() && follows_recipe(Payload(rest.front()));
+    if (by_recipe && !codecs_.front()) fail_corrupt("an alternative that is not for the type");
+    return first().decompress(rest, shape, bound, values, wanted);
+  }
+  if (taken.number == 0 || taken.number >= codecs_.size() || !codecs_[taken.number] ||
+      rest.empty() || !follows_recipe(Payload(rest.front())))
+    fail_corrupt("an alternative that does not exist");
+  return codecs_[taken.number]->decompress(rest, shape, bound, values, wanted);
+}
+
+}  // namespace leeway
