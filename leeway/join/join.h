@@ -25,6 +25,7 @@ struct ToEncode {
   View values;
   ChunkBound bound;
   Specials<T> special{};
+  ByteView settings{};  // of the predictor, if trials have found them already
 };
 // What encoding makes of it. The width of the codes is that of the sink.
 template <class T>
@@ -52,6 +53,8 @@ struct JoinTraits {
   u64 chunk_values = 0;         // how many values a chunk should have; 0: no matter
   bool predicts_first = false;  // before the values are quantized
   bool by_value = false;        // values can have a bound each
+  bool makes_trials = false;    // to choose settings
+  bool learns = false;          // weights, on the way: slow
 };
 
 template <class T>
@@ -65,6 +68,8 @@ class Join {
   virtual bool decode(const ToDecode& job, const Coded<T>& in, ValueSink& decoded) const = 0;
   // Whether the values may be what decode() gave: a quick look, which may err towards yes.
   virtual bool may_have_made(const ToEncode<T>&) const { return true; }
+  // The settings that trials find.
+  virtual Writer settings_for(const ToEncode<T>&) const { return {}; }
   // Whether a chunk of this shape can have codes of this width.
   virtual bool takes(CodeWidth width, const Shape&) const { return width == kWidthOf<Code<T>>; }
   virtual JoinTraits traits() const = 0;

@@ -11,6 +11,18 @@ HWY_BEFORE_NAMESPACE();
 namespace leeway::linear_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// clamped(), the same for NaN.
+template <class D, class V = hn::Vec<D>>
+struct Range {
+  V low, high;
+  Range(D d, const GridInType<hn::TFromD<D>>& grid)
+      : low(hn::Set(d, grid.low)), high(hn::Set(d, grid.high)) {}
+  HWY_INLINE V operator()(V v) const {
+    const auto raised = hn::IfThenElse(hn::Lt(v, low), low, v);
+    return hn::IfThenElse(hn::Lt(high, raised), high, raised);
+  }
+};
+
 // Adding 1.5 * 2^(mantissa bits) rounds to an integer and leaves it in the low bits. Without
 // predictions, p is null: every one is 0, which changes no bit of what follows.
 template <class T>
@@ -23,12 +35,13 @@ size_t quantize_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_R
   const auto inverse = hn::Set(d, in_type.inverse), step = hn::Set(d, in_type.step),
              limit = hn::Set(d, in_type.limit), max_code = hn::Set(d, in_type.most),
              magic = hn::Set(d, kRoundingMagic<T>);
+  const Range in_range(d, in_type);
   auto worst = hn::Zero(d);
   // Says false if a value has no code.
   const auto some = [&](auto vx, auto vp, auto&& store) HWY_ATTR {
     const auto t = hn::Mul(hn::Sub(vx, vp), inverse);
     const auto shifted = hn::Add(t, magic);
-    const auto y = hn::Add(vp, hn::Mul(hn::Sub(shifted, magic), step));
+    const auto y = in_range(hn::Add(vp, hn::Mul(hn::Sub(shifted, magic), step)));
     const auto error = hn::Abs(hn::Sub(vx, y));
     const auto fits = hn::And(hn::Le(hn::Abs(t), max_code), hn::Le(error, limit));
     if (!hn::AllTrue(d, fits)) return false;
@@ -100,6 +113,7 @@ bool quantize_rows(const LinearGrid<T>& grid, const Plane<const std::byte>& plan
   const GridInType<T> in_type(grid);
   const auto inverse = hn::Set(d, in_type.inverse), step = hn::Set(d, in_type.step),
              magic = hn::Set(d, kRoundingMagic<T>);
+  const Range in_range(d, in_type);
   constexpr size_t kVectors = kVectorsOf<T, C>;
   const size_t lanes = hn::Lanes(d), group = kVectors * lanes, length = plane.length,
                rows = plane.rows;
@@ -113,7 +127,7 @@ bool quantize_rows(const LinearGrid<T>& grid, const Plane<const std::byte>& plan
       const auto vx = hn::LoadU(d, from + k * lanes);
       const auto t = hn::Mul(vx, inverse);
       shifted[k] = hn::Add(t, magic);
-      const auto y = hn::Mul(hn::Sub(shifted[k], magic), step);
+      const auto y = in_range(hn::Mul(hn::Sub(shifted[k], magic), step));
       const auto error = hn::Abs(hn::Sub(vx, y));
       worst = hn::Max(worst, error);
       largest = hn::Max(largest, hn::Abs(t));
@@ -137,7 +151,7 @@ bool quantize_rows(const LinearGrid<T>& grid, const Plane<const std::byte>& plan
     }
     for (; i < length; ++i) {
       const T value = from[i], t = value * in_type.inverse, n = round_to_even(t),
-              y = n * in_type.step, error = std::abs(value - y);
+              y = clamped(n * in_type.step, in_type.low, in_type.high), error = std::abs(value - y);
       if (!(std::abs(t) <= most && error <= in_type.limit)) return false;
       largest_error = std::max(largest_error, error);
       x[i] = y;
@@ -162,13 +176,14 @@ size_t recover_narrow(const LinearGrid<T>& grid, const i16* q, size_t n, T* x) {
   const GridInType<T> in_type(grid);
   if (in_type.step == 0) return 0;
   const auto step = hn::Set(d, in_type.step);
+  const Range in_range(d, in_type);
   size_t i = 0;
   for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
     const auto code = hn::PromoteTo(d32, hn::LoadU(d16, q + i));
     if constexpr (sizeof(T) == 4)
-      hn::StoreU(hn::Mul(hn::ConvertTo(d, code), step), d, x + i);
+      hn::StoreU(in_range(hn::Mul(hn::ConvertTo(d, code), step)), d, x + i);
     else
-      hn::StoreU(hn::Mul(hn::PromoteTo(d, code), step), d, x + i);
+      hn::StoreU(in_range(hn::Mul(hn::PromoteTo(d, code), step)), d, x + i);
   }
   return i;
 }
@@ -183,6 +198,7 @@ size_t recover(const LinearGrid<T>& grid, const Code<T>* q, size_t n, T* x) {
   const auto highest = hn::Set(di, in_type.kHighest);
   const auto lowest = hn::Neg(highest);
   if (in_type.step == 0) return 0;
+  const Range in_range(d, in_type);
   size_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
     auto least = hn::Zero(di), most = hn::Zero(di);
@@ -191,7 +207,7 @@ size_t recover(const LinearGrid<T>& grid, const Code<T>* q, size_t n, T* x) {
       least = hn::Min(least, vq);
       most = hn::Max(most, vq);
       const auto integer = hn::Sub(hn::BitCast(d, hn::Add(vq, hn::BitCast(di, magic))), magic);
-      hn::StoreU(hn::Mul(integer, step), d, x + k);
+      hn::StoreU(in_range(hn::Mul(integer, step)), d, x + k);
     }
     const auto outside = hn::Or(hn::Lt(least, lowest), hn::Gt(most, highest));
     if (!hn::AllFalse(di, outside)) break;
@@ -209,12 +225,13 @@ size_t recover_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_RE
   const auto step = hn::Set(d, in_type.step), magic = hn::Set(d, kRoundingMagic<T>);
   const auto highest = hn::Set(di, in_type.kHighest);
   const auto lowest = hn::Neg(highest);
+  const Range in_range(d, in_type);
   const auto fits = [&](auto vq) HWY_ATTR {
     return hn::AllFalse(di, hn::Or(hn::Lt(vq, lowest), hn::Gt(vq, highest)));
   };
   const auto value = [&](auto vp, auto vq) HWY_ATTR {
     const auto integer = hn::Sub(hn::BitCast(d, hn::Add(vq, hn::BitCast(di, magic))), magic);
-    return hn::Add(vp, hn::Mul(integer, step));
+    return in_range(hn::Add(vp, hn::Mul(integer, step)));
   };
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;

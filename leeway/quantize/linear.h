@@ -50,6 +50,7 @@ struct LinearParams {
   i32 bins = 0;
   Beyond beyond = Beyond::exact;
   i32 second = 1;
+  i32 range = 0;
   void fields(auto&& field) {
     field("step", step, StepRule::eight_bits, StepRule::power_of_two,
           "short: just below twice the bound; pow2: the power of two at or below it");
@@ -58,6 +59,8 @@ struct LinearParams {
           "other values are kept exactly, or their codes stand apart, plane of bits by plane");
     field("second", second, 0, 1,
           "1: where the arithmetic of f32 finds no code, that of f64 is tried; 0: as hardware does");
+    field("range", range, 0, 1,
+          "1: decoded values of a chunk stay between its least and its largest value");
   }
   void check() const {
     if (beyond == Beyond::planes && bins == 0)
@@ -90,6 +93,12 @@ F tight(double bound) {
 
 template <class T>
 struct LinearGrid;
+
+// What lies outside of a range becomes its nearest end. A NaN stays.
+template <class T>
+constexpr T clamped(T value, T low, T high) {
+  return value < low ? low : high < value ? high : value;
+}
 
 namespace kernel {
 
@@ -139,6 +148,8 @@ struct LinearGrid<T> {
   // The same for float arithmetic; 0 if they do not fit.
   float short_step = 0, short_inverse = 0, short_limit = 0, short_most = 0;
   bool has_second;  // whether f64 may find codes for floats
+  T low = T(-std::numeric_limits<float>::infinity()), high = T(std::numeric_limits<float>::infinity());
+  bool is_within = false;  // whether these are a range
 
   // Codes up to here times an eight-bit step are exact in float.
   static constexpr float kShortCode = 65536;
@@ -161,15 +172,19 @@ struct LinearGrid<T> {
   // Floats in float arithmetic, where q * step is exact.
   T recover(Predicted<T> p, Code<T> q) const {
     if constexpr (std::is_same_v<T, float>)
-      if (short_step > 0 && std::abs(i64(q)) <= i64(kShortCode)) return p + float(q) * short_step;
-    return T(double(p) + double(q) * step);
+      if (short_step > 0 && std::abs(i64(q)) <= i64(kShortCode))
+        return clamped(p + float(q) * short_step, low, high);
+    return clamped(T(double(p) + double(q) * step), low, high);
   }
+  // Keeps what is recovered in a range.
+  void stay_within(T least, T largest) { low = least, high = largest, is_within = true; }
+  bool has_range() const { return is_within; }
 
   bool quantize(T& x, Predicted<T> p, Code<T>& q) const {
     if constexpr (std::is_same_v<T, float>) {
       const float t = (x - p) * short_inverse;
       if (short_step > 0 && std::abs(t) <= short_most) {
-        const float n = round_to_even(t), y = p + n * short_step;
+        const float n = round_to_even(t), y = clamped(p + n * short_step, low, high);
         if (std::abs(x - y) <= short_limit) {
           q = i32(n);
           x = y;
@@ -252,11 +267,11 @@ struct LinearGrid<T> {
 // definition. A step of 0: all are.
 template <class T>
 struct GridInType {
-  T step, inverse, limit, most;
+  T step, inverse, limit, most, low, high;
   static constexpr Code<T> kHighest =
       Code<T>(sizeof(T) == 4 ? i64(LinearGrid<T>::kShortCode) : i64(LinearGrid<T>::kMaxCode));
 
-  explicit GridInType(const LinearGrid<T>& grid) {
+  explicit GridInType(const LinearGrid<T>& grid) : low(grid.low), high(grid.high) {
     if constexpr (sizeof(T) == 4) {
       step = grid.short_step, inverse = grid.short_inverse;
       limit = grid.short_limit, most = grid.short_most;
@@ -272,6 +287,7 @@ struct LinearGrid<T> {
   u64 half;  // floor(bound): codes are up to 2 * half + 1 apart
   i64 step;
   i64 most;  // the largest code
+  T low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
 
   explicit LinearGrid(double bound, const LinearParams& params = {})
       : half(u64(std::min(std::floor(bound), 0x1p60))),
@@ -287,11 +303,11 @@ struct LinearGrid<T> {
   T recover(u64 p, Code<T> q) const {
     const u64 sum = p + u64(i64(q)) * u64(step);
     if constexpr (sizeof(T) == 8)
-      return T(sum);
+      return clamped(T(sum), low, high);
     else
-      return T(std::clamp(i64(sum), i64(std::numeric_limits<T>::min()),
-                          i64(std::numeric_limits<T>::max())));
+      return T(clamped(i64(sum), i64(low), i64(high)));
   }
+  void stay_within(T least, T largest) { low = least, high = largest; }
 
   bool quantize(T& x, u64 p, Code<T>& q) const {
     const i64 d = i64(u64(x) - p);
