@@ -118,10 +118,9 @@ class QuantizeFirst final : public Join<T> {
   static constexpr bool kIsFloat = std::is_same_v<T, float> || std::is_same_v<T, double>;
   // Whether a grid takes planes of values and gives integers I.
   template <class I>
-  static constexpr bool kTakesPlanes = requires(const Grid g, const Plane<const std::byte>& plane,
-                                                T* values, I* integers, double& error) {
-    g.quantize_plane(plane, values, integers, error);
-  };
+  static constexpr bool kTakesPlanes =
+      requires(const Grid g, const Plane<const std::byte>& plane, T* values, I* integers,
+               double& error) { g.quantize_plane(plane, values, integers, error); };
   static constexpr bool kHasNarrow = kIsFloat && kTakesPlanes<i16>;
 
   template <class F>

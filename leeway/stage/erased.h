@@ -52,9 +52,8 @@ class AnyLossless {
 namespace detail {
 
 template <class S, class T>
-concept ChangesBound = requires(const S s, T value) {
-  s.template inner_bound<T>(1.0), s.holds(value, value, 1.0);
-};
+concept ChangesBound =
+    requires(const S s, T value) { s.template inner_bound<T>(1.0), s.holds(value, value, 1.0); };
 
 template <class S, class T>
 struct ErasedPreprocessor final : AnyPreprocessor<T> {
