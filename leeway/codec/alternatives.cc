@@ -24,6 +24,12 @@ bool is_constant(const View& chunk) {
   });
 }
 
+bool any_special(const View& chunk, const Mask& mask) {
+  return visit_dtype(chunk.dtype, [&]<class T>(std::type_identity<T>) {
+    return mask.any_special<T>(chunk);
+  });
+}
+
 u64 hash_of_values(const View& chunk) {
   Buffer<u64> values((size_t(chunk.shape.size()) * size_of(chunk.dtype) + 7) / 8);
   gather(chunk, values.data());
@@ -159,7 +165,8 @@ bool AlternativesCodec::may_have_made(const View& chunk, const ChunkBound& bound
 ChunkReport AlternativesCodec::compress(const View& chunk, const ChunkBound& bound,
                                         const Mask& mask, Writer& out, ByteView) const {
   if (bound.most == 0 || is_constant(chunk)) return first().compress(chunk, bound, mask, out);
-  Contest contest(codecs_, chunk, bound, mask);
+  const Mask own{mask.fills, mask.is_needed && any_special(chunk, mask)};
+  Contest contest(codecs_, chunk, bound, own);
   const Coded& best = contest.winner();
   const ByteView payload = best.payload.bytes();
   if (best.number > 0 && follows_recipe(Payload(payload.front()))) {

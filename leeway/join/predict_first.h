@@ -82,8 +82,10 @@ class PredictFirst final : public Join<T> {
     return notes;
   }
   JoinTraits traits() const override {
-    JoinTraits traits{P::kTraits.chunk_values, true, is_by_value_,
-                      SettledPredictor<P> || wants_range(quantizer_)};
+    JoinTraits traits{.chunk_values = P::kTraits.chunk_values,
+                      .predicts_first = true,
+                      .by_value = is_by_value_,
+                      .makes_trials = SettledPredictor<P> || wants_range(quantizer_)};
     if constexpr (requires { predictor_.learned_levels(); })
       traits.learns = predictor_.learned_levels() > 0;
     return traits;
