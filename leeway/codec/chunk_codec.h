@@ -3,6 +3,7 @@
 // makes one (make_codec.h), stages composed at compile time make one (compressor.h).
 //
 //   typed_codec.h   which payload a chunk becomes: constant, narrow, coded, tightened, ...
+//   comparing.h     chunks coded after preprocessors, compared with the original values
 //   pipeline.h      the stages one after the other, in both directions
 //   body.h          what they make of a chunk
 //   alternatives.h  one of several codecs for each chunk
