@@ -51,8 +51,8 @@ struct Decimal {
   static constexpr leeway::Traits kTraits{.floating_only = true, .ignores_prediction = true};
   leeway::NoParams params;
 
-  // The decoder computes this again, so it must be the same everywhere: products of doubles are, what
-  // std::pow() gives is not.
+  // The decoder computes this again, so it must be the same everywhere: products of doubles are,
+  // what std::pow() gives is not.
   template <class T>
   DecimalGrid<T> at(double bound) const {
     double scale = 1;

@@ -64,8 +64,9 @@ std::vector<u64> count_alternatives(const StreamReader& stream) {
 }  // namespace
 
 Info inspect(const StreamReader& stream) {
-  return {stream.header(), stream.statement().value_or(Statement{}), stream.chunks(),
-          stream.bytes(),  stream.form(), count_alternatives(stream)};
+  return {stream.header(), stream.statement().value_or(Statement{}),
+          stream.chunks(), stream.bytes(),
+          stream.form(),   count_alternatives(stream)};
 }
 
 Info inspect(ByteView stream) {

@@ -43,7 +43,8 @@ class ChunkCodec {
   virtual bool quantizes_first() const = 0;
   // Whether the codec may have made these values: then it leaves them as they are. A quick look,
   // which may err towards yes; no where no other codec could change them either.
-  virtual bool may_have_made(const View& chunk, const ChunkBound& bound, const Mask& mask) const = 0;
+  virtual bool may_have_made(const View& chunk, const ChunkBound& bound,
+                             const Mask& mask) const = 0;
   // Appends the payload to `out`. A bound of 0 means no loss. Shapes given to the other two have no
   // axes of extent 1.
   virtual ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,

@@ -62,7 +62,8 @@ class TypedChunkCodec final : public ChunkCodec {
     if (!can_code(bound.most)) return put_exact(job, out);
 
     const size_t start = out.size();
-    Attempt attempt = recipe_.preprocessors.empty() ? put_coded(job, out) : Comparing<T>(recipe_, job).put(out);
+    Attempt attempt =
+        recipe_.preprocessors.empty() ? put_coded(job, out) : Comparing<T>(recipe_, job).put(out);
     if (attempt.holds && !is_trusted_)
       attempt.holds = comes_back(job, out.bytes().subspan(start), attempt.report);
     const size_t size = job.size(), bytes = out.size() - start;

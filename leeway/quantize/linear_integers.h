@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // LinearGrid of integers: included by linear.h.
 //
-// Decoded values are whole steps from their predictions. A step of 2 * floor(bound) + 1, or the power
-// of two below that, reaches every value within the bound. Sums are modulo 2^64.
+// Decoded values are whole steps from their predictions. A step of 2 * floor(bound) + 1, or the
+// power of two below that, reaches every value within the bound. Sums are modulo 2^64.
 #pragma once
 
 #include <algorithm>

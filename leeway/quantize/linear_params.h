@@ -44,8 +44,9 @@ struct LinearParams {
     field("bins", bins, 0, 1 << 30, "how many codes there are; 0: all");
     field("beyond", beyond, Beyond::exact, Beyond::planes,
           "other values are kept exactly, or their codes are stored apart, plane of bits by plane");
-    field("second", second, 0, 1,
-          "1: where the arithmetic of f32 finds no code, that of f64 is tried; 0: as hardware does");
+    field(
+        "second", second, 0, 1,
+        "1: where the arithmetic of f32 finds no code, that of f64 is tried; 0: as hardware does");
   }
   void check() const {
     if (beyond == Beyond::planes && bins == 0)

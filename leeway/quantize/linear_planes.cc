@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vector code of LinearGrid for planes of values in the caller's memory, without predictions: the way
-// of recipes that quantize first.
+// Vector code of LinearGrid for planes of values in the caller's memory, without predictions: the
+// way of recipes that quantize first.
 #include "leeway/quantize/linear.h"
 
 #undef HWY_TARGET_INCLUDE
