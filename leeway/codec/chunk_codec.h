@@ -3,7 +3,6 @@
 // makes one (make_codec.h), stages composed at compile time make one (compressor.h).
 //
 //   typed_codec.h   which payload a chunk becomes: constant, narrow, coded, tightened, ...
-//   comparing.h     chunks coded after preprocessors, compared with the original values
 //   pipeline.h      the stages one after the other, in both directions
 //   body.h          what they make of a chunk
 //   alternatives.h  one of several codecs for each chunk
@@ -34,6 +33,8 @@ class ChunkCodec {
   virtual ~ChunkCodec() = default;
   // How many values a chunk should have, if nobody asks for something else.
   virtual u64 chunk_values() const = 0;
+  // Whether these should be whole rows of the array.
+  virtual bool wants_rows() const { return false; }
   // Whether bounds are relative to each value.
   virtual bool is_pointwise() const = 0;
   // Whether bounds may differ from value to value.

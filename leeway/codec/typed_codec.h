@@ -14,7 +14,6 @@
 #include <memory>
 #include <utility>
 
-#include "leeway/codec/comparing.h"
 #include "leeway/codec/constant.h"
 #include "leeway/codec/pipeline.h"
 #include "leeway/encode/huffman.h"
@@ -45,6 +44,9 @@ class TypedChunkCodec final : public ChunkCodec {
     const u64 wanted = recipe_.join->traits().chunk_values;
     return wanted ? wanted : recipe_.encoder->chunk_values();
   }
+  bool wants_rows() const override {
+    return recipe_.preprocessors.empty() && recipe_.join->traits().whole_rows;
+  }
   bool is_pointwise() const override { return recipe_.bound_changer() != nullptr; }
   bool is_by_value() const override { return recipe_.join->traits().by_value; }
   bool quantizes_first() const override { return !recipe_.join->traits().predicts_first; }
@@ -57,19 +59,28 @@ class TypedChunkCodec final : public ChunkCodec {
 
   ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
                        Writer& out) const override {
-    const Job job{chunk.squeezed(), bound, mask};
+    const View values = chunk.squeezed();
+    // Other chunks must not matter.
+    const Mask own{mask.fills, mask.is_needed && mask.any_special<T>(values)};
+    const Job job{values, bound, own};
     if (is_constant<T>(job.values)) return put_constant(job, out);
     if (!can_code(bound.most)) return put_exact(job, out);
 
     const size_t start = out.size();
-    Attempt attempt =
-        recipe_.preprocessors.empty() ? put_coded(job, out) : Comparing<T>(recipe_, job).put(out);
+    Attempt attempt = recipe_.preprocessors.empty() ? put_coded(job, out) : put_compared(job, out);
     if (attempt.holds && !is_trusted_)
       attempt.holds = comes_back(job, out.bytes().subspan(start), attempt.report);
     const size_t size = job.size(), bytes = out.size() - start;
-    if (attempt.holds && attempt.report.exact < size / 64 && bytes < size * sizeof(T) / 8 * 7) {
+    const bool pays = recipe_.encoder->is_unpacked()
+                          ? bytes <= size * sizeof(T)
+                          : attempt.report.exact < size / 64 && bytes < size * sizeof(T) / 8 * 7;
+    if (attempt.holds && pays) {
       put_levels(attempt.report, start, out);
       return attempt.report;
+    }
+    if (attempt.holds && recipe_.encoder->is_unpacked()) {
+      out.truncate(start);
+      return put_stored(job, out);
     }
 
     Writer exact;
@@ -99,8 +110,7 @@ class TypedChunkCodec final : public ChunkCodec {
         return decode(in, shape, bound, kWidth, values, wanted);
       case Payload::tightened: {
         const int halvings = in.get<u8>();
-        if (halvings < 1 || halvings > Comparing<T>::kMostHalvings)
-          fail_corrupt("a bound made too small");
+        if (halvings < 1 || halvings > kMostHalvings) fail_corrupt("a bound made too small");
         return decode(in, shape, std::ldexp(bound, -halvings), kWidth, values);
       }
       case Payload::lossless:
@@ -123,7 +133,20 @@ class TypedChunkCodec final : public ChunkCodec {
   }
 
  private:
-  using Job = ChunkToCode<T>;
+  static constexpr int kMostHalvings = 3;
+
+  struct Job {
+    View values;  // without axes of extent 1
+    const ChunkBound& bound;
+    const Mask& mask;
+    size_t size() const { return size_t(values.shape.size()); }
+    bool is_special(T value) const { return mask.is_special(value); }
+  };
+  // A payload that was written, and whether it keeps the bound.
+  struct Attempt {
+    ChunkReport report;
+    bool holds = false;
+  };
 
   bool can_code(double bound) const { return bound > 0 && recipe_.inner_bound(bound) > 0; }
   bool decode(Reader& in, const Shape& shape, double bound, CodeWidth width, ValueSink& values,
@@ -161,6 +184,49 @@ class TypedChunkCodec final : public ChunkCodec {
     return Attempt{*report, report->fits && report->max_error <= job.bound.most};
   }
 
+  // After a preprocessor the quantizer's check says nothing about the original values: decoded ones
+  // are compared with them, and the bound is tightened until it holds. Where a preprocessor
+  // computes, decoded values must also stay what they are if they are compressed again.
+  Attempt put_compared(const Job& job, Writer& out) const {
+    Buffer<T> original(job.size()), decoded(job.size());
+    gather(job.values, original.data());
+    const Field<T> given{original.data(), job.values.shape}, found{decoded.data(), given.shape};
+    const bool must_stay = !is_pointwise() && recipe_.computes();
+    const size_t start = out.size();
+    const auto attempt_with = [&](int halvings) {
+      out.truncate(start);
+      return put_halved(job, halvings, given, found, must_stay, out);
+    };
+    Attempt attempt = attempt_with(0);
+    if (must_stay && !(attempt.holds && attempt.report.max_error == 0)) {
+      // What a smaller bound has made must stay.
+      int made = 1;
+      while (made <= kMostHalvings && !stays(given, halved(job, made), job.mask)) ++made;
+      if (made <= kMostHalvings)
+        attempt = attempt_with(made);
+      else
+        for (int halvings = 1; !attempt.holds && halvings <= kMostHalvings; ++halvings)
+          attempt = attempt_with(halvings);
+    }
+    attempt.report.decoded_hash = hash_of(bytes_of(found.values()));
+    return attempt;
+  }
+  // With the bound halved that often. Leaves the decoded values in `found`.
+  Attempt put_halved(const Job& job, int halvings, Field<T> given, Field<T> found, bool must_stay,
+                     Writer& out) const {
+    out.put(halvings > 0 ? Payload::tightened : Payload::coded);
+    if (halvings > 0) out.put(u8(halvings));
+    const ChunkBound inner(halved(job, halvings), job.bound.each);
+    KeptValues kept(found.data);
+    Attempt attempt{*recipe_.encode(job.values, inner, job.mask, Pipeline<T>::kWidth, kept, out)};
+    attempt.holds = attempt.report.fits && keeps_bound(job, given, found, attempt.report) &&
+                    (!must_stay || stays(found, inner.most, job.mask));
+    return attempt;
+  }
+  static double halved(const Job& job, int halvings) {
+    return std::ldexp(job.bound.most, -halvings);
+  }
+
   ChunkReport put_exact(const Job& job, Writer& out) const {
     const size_t start = out.size(), bytes = job.size() * sizeof(T);
     out.put(Payload::lossless);
@@ -170,10 +236,21 @@ class TypedChunkCodec final : public ChunkCodec {
     report.decoded_hash = decoded.hash();
     if (out.size() - start > bytes) {
       out.truncate(start);
-      out.put(Payload::stored);
-      gather(job.values, out.extend(bytes).data());
+      return put_stored(job, out);
     }
     return report;
+  }
+  static ChunkReport put_stored(const Job& job, Writer& out) {
+    out.put(Payload::stored);
+    const std::span<u8> stored = out.extend(job.size() * sizeof(T));
+    gather(job.values, stored.data());
+    u64 special = 0;
+    for (size_t i = 0; i < job.size(); ++i) {
+      T value;
+      std::memcpy(&value, stored.data() + i * sizeof value, sizeof value);
+      special += job.is_special(value);
+    }
+    return {.special = special, .decoded_hash = hash_of(stored)};
   }
 
   // Puts the table of levels between the kind and the body of a coded chunk.
@@ -189,6 +266,22 @@ class TypedChunkCodec final : public ChunkCodec {
     out.replace(start, 1, head.bytes());
   }
 
+  // Whether values that were decoded once stay what they are if they are compressed again.
+  bool stays(Field<T> decoded, double bound, const Mask& mask) const {
+    Buffer<T> again(decoded.size());
+    std::ranges::copy(decoded.values(), again.data());
+    recipe_.measure({again.data(), decoded.shape}, bound, mask);
+    return std::memcmp(again.data(), decoded.data, decoded.values().size_bytes()) == 0;
+  }
+
+  // Whether each value has an error that the bound allows, and special values are the same. Finds
+  // the largest error.
+  bool keeps_bound(const Job& job, Field<T> given, Field<T> found, ChunkReport& report) const {
+    const AnyPreprocessor<T>* const judge = recipe_.bound_changer();
+    return compare(job, given.data, found.data, report, [&](T a, T b, double error, size_t) {
+      return judge ? judge->holds(a, b, job.bound.most) : error < job.bound.most;
+    });
+  }
   // Whether the payload gives back the values that the report has the checksum of, and they are
   // within the bound. After a preprocessor they have been compared already.
   bool comes_back(const Job& job, ByteView payload, ChunkReport& report) const {
@@ -203,9 +296,23 @@ class TypedChunkCodec final : public ChunkCodec {
     if (hash_of(bytes_of(std::span<const T>(found))) != report.decoded_hash) return false;
     const auto& each = job.bound.each;
     return !recipe_.preprocessors.empty() ||
-           is_within(job, given.data(), found.data(), report, [&](T, T, double error, size_t i) {
+           compare(job, given.data(), found.data(), report, [&](T, T, double error, size_t i) {
              return error <= (each.empty() ? job.bound.most : std::min(job.bound.most, each[i]));
            });
+  }
+  template <class Holds>
+  static bool compare(const Job& job, const T* given, const T* found, ChunkReport& report,
+                      Holds&& holds) {
+    report.max_error = 0;
+    for (size_t i = 0; i < job.size(); ++i) {
+      if (bits_of(given[i]) == bits_of(found[i])) continue;
+      const double error = error_between(given[i], found[i]);
+      if (job.is_special(given[i]) || job.is_special(found[i]) ||
+          !holds(given[i], found[i], error, i))
+        return false;
+      report.max_error = std::max(report.max_error, error);
+    }
+    return std::isfinite(report.max_error);
   }
 
   Pipeline<T> recipe_, lossless_;
