@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <limits>
 #include <optional>
 
 #include "leeway/base/bytes.h"
@@ -114,6 +116,10 @@ class ChunkRange {
       range.low = low[k] < range.low ? low[k] : range.low;
       range.high = range.high < high[k] ? high[k] : range.high;
     }
+    // NaN is neither: what a preprocessor has made is not kept in any range.
+    if constexpr (is_floating<T>)
+      if (!(range.low <= range.high))
+        range.high = T(std::numeric_limits<float>::infinity()), range.low = T(-float(range.high));
     return range;
   }
 
