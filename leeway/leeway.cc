@@ -122,12 +122,19 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   if (options.bounds.data || is_choice(options.recipe))
     header.regions.resize(header.regions.size() + size_t(header.grid().size()), {{{}, shape}, 0});
   Writer out;
+  header.is_growing = options.growing;
+  Tail tail;
+  if (options.growing) tail.growth = {0, shape[0]};
   write(header, out);
-  write(Tail{}, out);
+  write(tail, out);
   const u64 chunks = header.grid().size();
   // A chunk that does not shrink is stored with one byte more. A size in the index takes at most 10
   // bytes.
   return out.size() + shape.size() * size_of(dtype) + chunks * (kFrameHeadBytes + 1 + 10) + 20;
+}
+
+UpdateReport append(ByteStore& stream, const View& rows, const Execution& execution) {
+  return append_with(library_codec, stream, rows, execution);
 }
 
 DecompressReport decompress_into(const StreamReader& stream, const Index& first,

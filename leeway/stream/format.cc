@@ -24,9 +24,11 @@ enum class Tag : u16 {
   resolved = 4,
   recipe = 5,
   fills = 6,
-  regions = 7
+  regions = 7,
+  growing = 8
 };
 constexpr u16 kCritical = 0x8000;
+constexpr u32 kGrowingTail = 1;  // a flag of the tail
 
 template <class F>
 void put_field(Writer& out, Tag tag, F&& write_content) {
@@ -95,14 +97,21 @@ void get_field(Tag tag, Reader& in, Header& header) {
     case Tag::regions:
       while (in.remaining() > 0) header.regions.push_back(get_region(in));
       break;
+    case Tag::growing:
+      if (in.get<u8>() != 0) fail_corrupt("arrays grow along their first axis");
+      header.is_growing = true;
+      break;
   }
   in.expect_end();
 }
 
 void check(const Header& header) {
   if (header.chunk.rank() != header.shape.rank()) fail_corrupt("chunk and array differ in rank");
+  if (header.is_growing && (header.shape.rank() == 0 || header.shape[0] != 0))
+    fail_corrupt("the header states how far a growing array reaches");
   for (size_t axis = 0; axis < header.shape.rank(); ++axis)
-    if (header.chunk[axis] < 1 || header.chunk[axis] > std::max<u64>(header.shape[axis], 1))
+    if (header.chunk[axis] < 1 || (header.chunk[axis] > std::max<u64>(header.shape[axis], 1) &&
+                                   !(axis == 0 && header.is_growing)))
       fail_corrupt("impossible chunk shape");
   if (header.chunk.size() > kMaxChunkValues) fail_corrupt("chunks are too large");
   if (header.recipe.empty()) fail_corrupt("no recipe");
@@ -166,9 +175,12 @@ std::vector<double> smallest_bounds(const Header& header) {
 
 void write(const Header& header, Writer& out) {
   Writer body;
+  Header stored;
+  stored.shape = header.shape;
+  if (header.is_growing) set_extent(stored, 0);
   put_field(body, Tag::field, [&](Writer& content) {
     content.put(header.dtype);
-    put_extents(content, header.shape);
+    put_extents(content, stored.shape);
   });
   put_field(body, Tag::chunk, [&](Writer& content) { put_extents(content, header.chunk); });
   put_field(body, Tag::bound, [&](Writer& content) { put_bound(header.bound, content); });
@@ -188,6 +200,8 @@ void write(const Header& header, Writer& out) {
         content.put(region.bound);
       }
     });
+  if (header.is_growing)
+    put_field(body, Tag::growing, [](Writer& content) { content.put(u8(0)); });
 
   Writer all;
   all.put(kMagic);
@@ -219,6 +233,7 @@ Header read_header(ByteView bytes) {
   const ByteView hashed = in.take(bytes.size() - sizeof(u64));
   expect_hash(hashed, in.get<u64>(), "the header's checksum differs");
   Header header;
+  header.hash = stored_hash(bytes);
   Reader body(hashed.subspan(kPreambleBytes));
   u32 seen = 0;
   while (body.remaining() > 0) {
@@ -228,7 +243,7 @@ Header read_header(ByteView bytes) {
                   "a header field needs a feature that this build does not have");
     Reader content(body.take(body.get<u32>()));
     const u16 number = tag & u16(~kCritical);
-    if (number >= u16(Tag::field) && number <= u16(Tag::regions)) {
+    if (number >= u16(Tag::field) && number <= u16(Tag::growing)) {
       if (seen >> number & 1) fail_corrupt("a header field stands twice");
       seen |= 1u << number;
       get_field(Tag(number), content, header);
@@ -241,6 +256,15 @@ Header read_header(ByteView bytes) {
   if ((seen & 0b111110) != 0b111110) fail_corrupt("a header field is missing");
   check(header);
   return header;
+}
+
+u64 stored_hash(ByteView header) { return Reader(header.last(sizeof(u64))).get<u64>(); }
+
+void set_extent(Header& header, u64 extent) {
+  std::array<u64, kMaxRank> extents{};
+  std::ranges::copy(header.shape.extents(), extents.begin());
+  extents[0] = extent;
+  header.shape = Shape(std::span<const u64>(extents).first(header.shape.rank()));
 }
 
 void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out) {
@@ -285,7 +309,11 @@ Statement StatementMaker::statement() const {
 void write(const Tail& tail, Writer& out) {
   Writer all;
   all.put(kTailMagic);
-  all.put(u32(0));
+  all.put(tail.growth ? kGrowingTail : u32(0));
+  if (tail.growth) {
+    all.put(tail.growth->header_hash);
+    all.put_varint(tail.growth->extent);
+  }
   all.put_varint(tail.rooms.size());
   for (const u64 room : tail.rooms) all.put_varint(room);
   all.put_varint(tail.moved.size());
@@ -311,18 +339,43 @@ u64 tail_bytes(ByteView end) {
   return bytes;
 }
 
-Tail read_tail(ByteView bytes, u64 chunks) {
+namespace {
+
+// Reads a tail from its first byte to the number of chunks, which it returns.
+u64 get_tail_begin(Reader& in, const Header& header, Tail& tail) {
+  expect_magic(in, kTailMagic, "no tail where one should be");
+  if (in.get<u32>() != (header.is_growing ? kGrowingTail : u32(0)))
+    throw Error(Errc::unsupported, "the tail needs a feature that this build does not have");
+  Header now;
+  now.shape = header.shape;
+  now.chunk = header.chunk;
+  if (header.is_growing) {
+    tail.growth = {in.get<u64>(), 0};
+    if (tail.growth->header_hash != header.hash) fail_corrupt("the tail of another stream");
+    tail.growth->extent = in.get_varint();
+    try {
+      set_extent(now, tail.growth->extent);
+    } catch (const Error&) {
+      fail_corrupt("impossible shape");
+    }
+  }
+  const u64 chunks = in.get_varint();
+  if (chunks != now.grid().size()) fail_corrupt("wrong number of chunks");
+  return chunks;
+}
+
+}  // namespace
+
+Tail read_tail(ByteView bytes, const Header& header) {
   const DefaultFloatingPoint environment;
   if (bytes.size() < kTailEndBytes) fail_corrupt("the tail is too short");
   Reader in(bytes.first(bytes.size() - kTailEndBytes));
   Reader end(bytes.last(kTailEndBytes));
   expect_hash(bytes.first(bytes.size() - kTailEndBytes), end.get<u64>(),
               "the tail's checksum differs");
-  expect_magic(in, kTailMagic, "no tail where one should be");
-  if (in.get<u32>() != 0)
-    throw Error(Errc::unsupported, "the tail needs a feature that this build does not have");
   Tail tail;
-  if (in.get_varint() != chunks || chunks > in.remaining()) fail_corrupt("wrong number of chunks");
+  const u64 chunks = get_tail_begin(in, header, tail);
+  if (chunks > in.remaining()) fail_corrupt("wrong number of chunks");
   tail.rooms.resize(size_t(chunks));
   for (u64& room : tail.rooms) room = in.get_varint();
   tail.moved.resize(
@@ -373,12 +426,22 @@ bool may_begin_tail(ByteView bytes) {
 
 bool is_end(ByteView bytes) { return std::ranges::equal(bytes, kEndMagic); }
 
-std::optional<size_t> find_tail(ByteView bytes, u64 chunks) {
+u64 most_tail_bytes(ByteView begin, const Header& header) {
+  try {
+    Reader in(begin);
+    Tail tail;
+    return 128 + 30 * get_tail_begin(in, header, tail);
+  } catch (const Error&) {
+    return 128;
+  }
+}
+
+std::optional<size_t> find_tail(ByteView bytes, const Header& header) {
   constexpr size_t kStatementBytes = 32;
   try {
     Reader in(bytes);
-    expect_magic(in, kTailMagic, "no tail where one should be");
-    if (in.get<u32>() != 0 || in.get_varint() != chunks) return std::nullopt;
+    Tail tail;
+    const u64 chunks = get_tail_begin(in, header, tail);
     for (u64 i = 0; i < chunks; ++i) in.get_varint();
     for (u64 moved = in.get_varint(chunks, "too many moved chunks"); moved > 0; --moved) {
       in.get_varint();
