@@ -3,8 +3,8 @@
 // which says its bound itself. Nothing of ADIOS2 is linked; its header has all of the interface.
 //
 //   <variable name="rho"><operation type="plugin">
-//     <parameter key="PluginName" value="leeway"/> <parameter key="PluginLibrary" value="leeway_adios"/>
-//     <parameter key="abs" value="1e-3"/>
+//     <parameter key="PluginName" value="leeway"/> <parameter key="PluginLibrary"
+//     value="leeway_adios"/> <parameter key="abs" value="1e-3"/>
 //   </operation></variable>
 #include <adios2/plugin/PluginOperatorInterface.h>
 #include <leeway/leeway.h>
@@ -30,10 +30,10 @@ struct Element {
   size_t bytes;
 };
 constexpr Element kElements[] = {
-    {DataType::Float, LEEWAY_F32, 4}, {DataType::Double, LEEWAY_F64, 8},
-    {DataType::Int8, LEEWAY_I8, 1},   {DataType::Int16, LEEWAY_I16, 2},
-    {DataType::Int32, LEEWAY_I32, 4}, {DataType::Int64, LEEWAY_I64, 8},
-    {DataType::UInt8, LEEWAY_U8, 1},  {DataType::UInt16, LEEWAY_U16, 2},
+    {DataType::Float, LEEWAY_F32, 4},  {DataType::Double, LEEWAY_F64, 8},
+    {DataType::Int8, LEEWAY_I8, 1},    {DataType::Int16, LEEWAY_I16, 2},
+    {DataType::Int32, LEEWAY_I32, 4},  {DataType::Int64, LEEWAY_I64, 8},
+    {DataType::UInt8, LEEWAY_U8, 1},   {DataType::UInt16, LEEWAY_U16, 2},
     {DataType::UInt32, LEEWAY_U32, 4}, {DataType::UInt64, LEEWAY_U64, 8}};
 
 size_t bytes_of(int dtype) {
@@ -104,8 +104,8 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
     size_t most = 0;
     for (const Element& element : kElements)
       if (element.bytes == bytes)
-        most = std::max(most, most_bytes({nullptr, element.leeway, int(shape.size()), shape.data(),
-                                          nullptr}));
+        most = std::max(
+            most, most_bytes({nullptr, element.leeway, int(shape.size()), shape.data(), nullptr}));
     return most;
   }
 
@@ -141,7 +141,8 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
       leeway_add_fill(leeway_, number(key, value));
     else if (key == "threads")
       leeway_set_threads(leeway_, unsigned(number(key, value)));
-    else if (key != "PluginName" && key != "PluginLibrary" && !std::string_view(key).starts_with("_"))
+    else if (key != "PluginName" && key != "PluginLibrary" &&
+             !std::string_view(key).starts_with("_"))
       throw std::invalid_argument(
           "leeway: there is no parameter '" + key +
           "'; there are abs, rel with range, l2, pointwise, lossless, recipe, fill, threads");
@@ -170,7 +171,8 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
   }
 
   void check(leeway_status status) const {
-    if (status != LEEWAY_OK) throw std::runtime_error(std::string("leeway: ") + leeway_message(leeway_));
+    if (status != LEEWAY_OK)
+      throw std::runtime_error(std::string("leeway: ") + leeway_message(leeway_));
   }
 
   leeway_context* leeway_;

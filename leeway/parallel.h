@@ -165,8 +165,7 @@ LEEWAY_API leeway_status leeway_team_iscatter(leeway_context* context, const lee
                                               const leeway_array* parts, const leeway_array* mine,
                                               int root, leeway_transfer** transfer);
 LEEWAY_API leeway_status leeway_team_iallgather(leeway_context* context, const leeway_team* team,
-                                                const leeway_array* mine,
-                                                const leeway_array* parts,
+                                                const leeway_array* mine, const leeway_array* parts,
                                                 leeway_transfer** transfer);
 
 typedef enum leeway_operation {

@@ -118,8 +118,7 @@ leeway_status leeway_team_write(leeway_context* context, const leeway_team* team
                                 const leeway_block* block, const leeway_write_options* options,
                                 leeway_write_report* report) {
   const leeway_array whole = {nullptr, dtype, rank, shape, nullptr};
-  return put(context, team, path, whole, blocks, block, options, report,
-             leeway::parallel::write);
+  return put(context, team, path, whole, blocks, block, options, report, leeway::parallel::write);
 }
 
 leeway_status leeway_team_append(leeway_context* context, const leeway_team* team, const char* path,
@@ -127,8 +126,7 @@ leeway_status leeway_team_append(leeway_context* context, const leeway_team* tea
                                  const leeway_block* block, const leeway_write_options* options,
                                  leeway_write_report* report) {
   const leeway_array whole = {nullptr, dtype, rank, shape, nullptr};
-  return put(context, team, path, whole, blocks, block, options, report,
-             leeway::parallel::append);
+  return put(context, team, path, whole, blocks, block, options, report, leeway::parallel::append);
 }
 
 leeway_status leeway_append_file(leeway_context* context, const char* path,
@@ -198,8 +196,8 @@ leeway_status leeway_team_igather(leeway_context* context, const leeway_team* te
                                   const leeway_array* mine, const leeway_array* parts, int root,
                                   leeway_transfer** transfer) {
   return start(context, team, transfer, [&](const Team& ranks) {
-    return start_gather(ranks, view_to_read(mine), parts_at(ranks, root, parts, view_to_fill),
-                        root, context->options);
+    return start_gather(ranks, view_to_read(mine), parts_at(ranks, root, parts, view_to_fill), root,
+                        context->options);
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// leeway as a compressor of LibPressio. A buffer becomes one stream. LibPressio counts its axes from
-// the fastest one; they are turned round.
+// leeway as a compressor of LibPressio. A buffer becomes one stream. LibPressio counts its axes
+// from the fastest one; they are turned round.
 #include <leeway/leeway.h>
 
 #include <memory>
@@ -69,7 +69,8 @@ class Plugin : public libpressio_compressor_plugin {
 
   pressio_options get_documentation_impl() const override {
     pressio_options options;
-    set(options, "pressio:description", "leeway: error-bounded lossy compression of scientific arrays");
+    set(options, "pressio:description",
+        "leeway: error-bounded lossy compression of scientific arrays");
     set(options, "leeway:recipe", "a preset (fast, balanced, small, ...) or stages by name");
     set(options, "leeway:psnr", "least peak signal-to-noise ratio in dB");
     set(options, "leeway:l2", "largest Euclidean norm of all errors");
@@ -103,7 +104,8 @@ class Plugin : public libpressio_compressor_plugin {
                                 shape.data(), nullptr};
     leeway_info info{};
     if (leeway_compress(context.get(), &array, &stream) != LEEWAY_OK) return failed(context);
-    const std::unique_ptr<leeway_buffer, void (*)(leeway_buffer*)> owned(stream, leeway_buffer_free);
+    const std::unique_ptr<leeway_buffer, void (*)(leeway_buffer*)> owned(stream,
+                                                                         leeway_buffer_free);
     const size_t size = leeway_buffer_size(stream);
     *output = pressio_data::copy(pressio_byte_dtype, leeway_buffer_data(stream), {size});
     if (leeway_inspect(context.get(), leeway_buffer_data(stream), size, &info) != LEEWAY_OK)
@@ -141,17 +143,28 @@ class Plugin : public libpressio_compressor_plugin {
 
   static int dtype_of(pressio_dtype type) {
     switch (type) {
-      case pressio_float_dtype: return LEEWAY_F32;
-      case pressio_double_dtype: return LEEWAY_F64;
-      case pressio_int8_dtype: return LEEWAY_I8;
-      case pressio_int16_dtype: return LEEWAY_I16;
-      case pressio_int32_dtype: return LEEWAY_I32;
-      case pressio_int64_dtype: return LEEWAY_I64;
-      case pressio_uint8_dtype: return LEEWAY_U8;
-      case pressio_uint16_dtype: return LEEWAY_U16;
-      case pressio_uint32_dtype: return LEEWAY_U32;
-      case pressio_uint64_dtype: return LEEWAY_U64;
-      default: return 0;  // refused by leeway, with its message
+      case pressio_float_dtype:
+        return LEEWAY_F32;
+      case pressio_double_dtype:
+        return LEEWAY_F64;
+      case pressio_int8_dtype:
+        return LEEWAY_I8;
+      case pressio_int16_dtype:
+        return LEEWAY_I16;
+      case pressio_int32_dtype:
+        return LEEWAY_I32;
+      case pressio_int64_dtype:
+        return LEEWAY_I64;
+      case pressio_uint8_dtype:
+        return LEEWAY_U8;
+      case pressio_uint16_dtype:
+        return LEEWAY_U16;
+      case pressio_uint32_dtype:
+        return LEEWAY_U32;
+      case pressio_uint64_dtype:
+        return LEEWAY_U64;
+      default:
+        return 0;  // refused by leeway, with its message
     }
   }
 

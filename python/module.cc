@@ -118,7 +118,7 @@ std::optional<u64> size_of_stream(const InBytes& first, const InBytes& last) {
   const Tail parts = read_tail(end.last(size_t(tail)), read_header(begin.first(size_t(header))));
   if (!parts.moved.empty()) return std::nullopt;
   u64 size = header + tail;
-  for (const u64 room : parts.rooms) size += kFrameHeadBytes + room;
+  for (const u32 room : parts.rooms) size += frame_bytes(room);
   return size;
 }
 
@@ -269,9 +269,7 @@ void join_files(const std::vector<std::string>& paths, i64 axis, const nb::calla
   if (axis < 0) fail_argument("axes are counted from 0");
   const Unlocked unlocked;
   join(parts, size_t(axis), [&](ByteView piece) {
-    with_lock([&] {
-      write(nb::bytes(reinterpret_cast<const char*>(piece.data()), piece.size()));
-    });
+    with_lock([&] { write(nb::bytes(reinterpret_cast<const char*>(piece.data()), piece.size())); });
   });
 }
 

@@ -126,8 +126,7 @@ nb::dict write_array(const nb::object& object, const std::string& path,
                      const std::vector<u64>& fill_bits, bool detect_fills,
                      const std::vector<i64>& chunk, const Regions& regions, i64 threads,
                      bool exclusive, bool durable, bool check, int writers, i64 streamed,
-                     bool appends,
-                     const nb::object& progress) {
+                     bool appends, const nb::object& progress) {
   Watch watch(progress);
   PythonTeam team(object);
   CompressOptions options;

@@ -43,8 +43,7 @@ struct Append {
   }
 
   void append_rows() const {
-    if (bound.any() || !recipe.empty() || !chunk.empty() || !fills.empty())
-      check_settings();
+    if (bound.any() || !recipe.empty() || !chunk.empty() || !fills.empty()) check_settings();
     FileStore store(stream_path);
     const Header header = StreamReader(store).header();
     const ArrayFile rows = open_array(rows_path, with_defaults(header));

@@ -14,7 +14,8 @@ namespace leeway::cli {
 namespace {
 
 // The launchers by the names that Debian, vendors and the MPIs themselves give them.
-constexpr const char* kLaunchers[] = {"mpirun", "mpirun.openmpi", "mpirun.mpich", "mpiexec", "srun"};
+constexpr const char* kLaunchers[] = {"mpirun", "mpirun.openmpi", "mpirun.mpich", "mpiexec",
+                                      "srun"};
 
 std::string in_path(const std::string& program) {
   const char* path = std::getenv("PATH");
@@ -30,8 +31,7 @@ std::string in_path(const std::string& program) {
 
 // The first line that a launcher says of itself with a number in it; it gets five seconds for that.
 std::string version_of(const std::string& launcher) {
-  const std::string command =
-      "timeout 5 '" + launcher + "' --version </dev/null 2>/dev/null";
+  const std::string command = "timeout 5 '" + launcher + "' --version </dev/null 2>/dev/null";
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> said(::popen(command.c_str(), "r"),
                                                              ::pclose);
   char line[256];

@@ -75,8 +75,10 @@ static double end(double start) {
 }
 static void report(const char* what, const char* recipe, double seconds, double more) {
   if (me == 0)
-    printf("{\"what\": \"%s\", \"recipe\": \"%s\", \"ranks\": %d, \"bytes\": %llu, \"seconds\": %.6f, \"more\": %.9g}\n",
-           what, recipe, ranks, (unsigned long long)bytes, seconds, more);
+    printf(
+        "{\"what\": \"%s\", \"recipe\": \"%s\", \"ranks\": %d, \"bytes\": %llu, \"seconds\": %.6f, "
+        "\"more\": %.9g}\n",
+        what, recipe, ranks, (unsigned long long)bytes, seconds, more);
   fflush(stdout);
 }
 
@@ -111,11 +113,13 @@ static void calibrate(const char* recipe) {
       begin(&start);
       if (stream)
         must(leeway_decompress(leeway, leeway_buffer_data(stream), leeway_buffer_size(stream),
-                               &target) == LEEWAY_OK, recipe);
+                               &target) == LEEWAY_OK,
+             recipe);
       decompressing = end(start);
       if (stream) leeway_buffer_free(stream);
       if (i == 0) continue; /* the first one finds no memory at hand */
-      report(together ? "compress together" : "compress", recipe, compressing, (double)bytes / size);
+      report(together ? "compress together" : "compress", recipe, compressing,
+             (double)bytes / size);
       report(together ? "decompress together" : "decompress", recipe, decompressing, 0);
     }
   free(decoded);
@@ -229,7 +233,8 @@ static void write_file(const char* folder, const char* how, const char* recipe) 
       write_raw(path);
     else
       must(leeway_team_write(leeway, &team, path, dtype, 2, shape, 1, &block, &options, &written) ==
-               LEEWAY_OK, name);
+               LEEWAY_OK,
+           name);
     const double seconds = end(start);
     if (i > 0 || repeat == 1) report(name, recipe, seconds, (double)written.output_bytes);
   }
@@ -248,7 +253,8 @@ static void ratio(const char* asked, const char* recipe, const char* folder) {
   leeway_set_bound(leeway, "ratio", atof(asked));
   leeway_set_recipe(leeway, recipe);
   leeway_set_chunk(leeway, 2, chunk);
-  must(leeway_team_write(leeway, &team, path, dtype, 2, shape, 1, &block, NULL, &written) == LEEWAY_OK,
+  must(leeway_team_write(leeway, &team, path, dtype, 2, shape, 1, &block, NULL, &written) ==
+           LEEWAY_OK,
        "ratio");
   report("ratio", recipe, atof(asked), (double)written.input_bytes / (double)written.output_bytes);
   if (me == 0) unlink(path);
@@ -284,7 +290,8 @@ static void message(uint64_t size, const char* recipe) {
           void* request = NULL;
           if (compressed)
             must((sends ? leeway_team_send(leeway, &team, &out, partner)
-                        : leeway_team_receive(leeway, &team, &in, partner)) == LEEWAY_OK, "message");
+                        : leeway_team_receive(leeway, &team, &in, partner)) == LEEWAY_OK,
+                 "message");
           else if (sends)
             team.isend(team.self, values, size, partner, &request), team.wait(team.self, &request);
           else

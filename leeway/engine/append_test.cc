@@ -16,7 +16,7 @@ struct RunOf {
 
   // A field with a NaN and infinities, of which `rows` begin the stream.
   RunOf(const Shape& all, const std::vector<u64>& chunk, u64 rows, const std::string& recipe,
-      const Bound& bound)
+        const Bound& bound)
       : shape(all), values(make_field<float>(all, Texture::smooth)) {
     values[5] = std::numeric_limits<float>::quiet_NaN();
     values[values.size() - 3] = std::numeric_limits<float>::infinity();
@@ -59,8 +59,8 @@ struct RunOf {
 TEST(Append, EveryRowIsWithinTheBound) {
   for (const char* recipe : {"fast", "balanced", "small"})
     for (const std::vector<u64>& chunk : {std::vector<u64>{1, 16, 16}, {4, 8, 24}, {7, 24, 24}})
-      for (const std::vector<u64>& steps : {std::vector<u64>{1, 1, 1, 1, 1}, {4, 8, 4}, {3, 5, 1, 9},
-                                            {1, 20}}) {
+      for (const std::vector<u64>& steps :
+           {std::vector<u64>{1, 1, 1, 1, 1}, {4, 8, 4}, {3, 5, 1, 9}, {1, 20}}) {
         RunOf run({40, 20, 24}, chunk, 2, recipe, Bound::abs(1e-3));
         for (const u64 rows : steps) {
           run.append(rows);
@@ -203,7 +203,8 @@ TEST(Append, DamageIsNoUnfinishedAppend) {
 }
 
 TEST(Append, TheTailOfAnotherStreamIsNoTail) {
-  RunOf one({9, 30}, {2, 30}, 4, "fast", Bound::abs(1e-2)), other({9, 30}, {2, 30}, 4, "fast", Bound::abs(1e-3));
+  RunOf one({9, 30}, {2, 30}, 4, "fast", Bound::abs(1e-2)),
+      other({9, 30}, {2, 30}, 4, "fast", Bound::abs(1e-3));
   const MemorySource source(other.stream);
   const u64 tail = tail_bytes(ByteView(other.stream).last(kTailEndBytes));
   Bytes mixed = one.stream;
@@ -224,7 +225,8 @@ TEST(Append, SalvageFindsAllRows) {
   std::vector<float> values(24 * 63);
   DecompressOptions options;
   options.salvage = true;
-  const auto report = decompress_into(stream, {}, mutable_view_of(values.data(), {24, 7, 9}), options);
+  const auto report =
+      decompress_into(stream, {}, mutable_view_of(values.data(), {24, 7, 9}), options);
   EXPECT_EQ(report.damaged_chunks, 0u);
   EXPECT_EQ(std::memcmp(values.data(), expected.data(), size_t(expected.bytes())), 0);
 }

@@ -2,6 +2,7 @@
 #include "leeway/engine/appending.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace leeway {
 
@@ -11,7 +12,7 @@ NextTail::NextTail(const StreamReader& stream)
       end_(stream.bytes()),
       places_end_(stream.first_frame()) {
   for (const Moved& moved : tail_.moved) moved_.emplace(moved.ordinal, moved.offset);
-  for (const u64 room : tail_.rooms) places_end_ += kFrameHeadBytes + room;
+  for (const u32 room : tail_.rooms) places_end_ += frame_bytes(room);
 }
 
 void NextTail::put(const FrameHead& head) {
@@ -19,11 +20,18 @@ void NextTail::put(const FrameHead& head) {
     moved_[head.ordinal] = end_;
   } else {
     // What lies between, an old tail and moved frames, becomes room of the chunk before.
-    tail_.rooms.back() += end_ - places_end_;
-    tail_.rooms.push_back(head.payload_bytes);
-    places_end_ = end_ + kFrameHeadBytes + head.payload_bytes;
+    const u64 room = frame_bytes(tail_.rooms.back()) - kFrameHeadBytes + (end_ - places_end_);
+    if (end_ == places_end_ || room <= std::numeric_limits<u32>::max()) {
+      if (end_ != places_end_) tail_.rooms.back() = u32(room);
+      tail_.rooms.push_back(head.payload_bytes);
+      places_end_ = end_ + frame_bytes(head.payload_bytes);
+    } else {
+      tail_.rooms.push_back(0);
+      moved_[head.ordinal] = end_;
+      places_end_ += kFrameHeadBytes;
+    }
   }
-  end_ += kFrameHeadBytes + head.payload_bytes;
+  end_ += frame_bytes(head.payload_bytes);
   heads_.emplace(head.ordinal, head);
 }
 
@@ -35,7 +43,7 @@ Tail NextTail::finish(u64& live) const {
     const auto put = heads_.find(ordinal);
     const FrameHead head = put != heads_.end() ? put->second : stream_.read_head(ordinal);
     statement.add(head);
-    live += kFrameHeadBytes + head.payload_bytes;
+    live += frame_bytes(head.payload_bytes);
   }
   tail.moved.clear();
   for (const auto& [ordinal, offset] : moved_) tail.moved.push_back({ordinal, offset});

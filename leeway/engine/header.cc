@@ -18,8 +18,9 @@ void check_growing(const CompressOptions& options, const Shape& shape) {
   if (shape.rank() == 0 || shape[0] == 0)
     fail_argument("a growing stream begins with at least one row along its first axis");
   if (options.bound.needs_measurement() || options.bound.wants_size() || options.rms > 0)
-    fail_argument("a growing stream has a bound abs, rel, pointwise or lossless: others depend on "
-                  "all rows");
+    fail_argument(
+        "a growing stream has a bound abs, rel, pointwise or lossless: others depend on "
+        "all rows");
   if (options.has_regions() || options.earlier || options.keeps_all)
     fail_argument("a growing stream has one bound for all values");
 }

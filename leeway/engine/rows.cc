@@ -30,8 +30,8 @@ Layers begun_layers(const ChunkCodec& codec, const OldChunk& before, const View&
                     Bytes& zero, Writer& exact) {
   const Shape shape = values.shape.squeezed();
   const Layers old = read_layers(before.chunk.payload, shape);
-  const bool is_extensible = !old.over.empty() && values.shape[0] > 1 &&
-                             Payload(old.base.front()) == Payload::constant;
+  const bool is_extensible =
+      !old.over.empty() && values.shape[0] > 1 && Payload(old.base.front()) == Payload::constant;
   if (is_extensible && old.over.size() < kMostLayers) return old;
   zero.assign(1 + size_of(values.dtype), 0);
   zero[0] = u8(Payload::constant);
@@ -51,8 +51,8 @@ Layers begun_layers(const ChunkCodec& codec, const OldChunk& before, const View&
 }
 
 // The frame of a chunk that the stream has begun, with its old values and new ones behind them.
-FrameHead complete_frame(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal,
-                         u64 rows, const FrameHead& made, ByteView payload, Writer& out) {
+FrameHead complete_frame(const ChunkCodec& codec, const StreamReader& stream, u64 ordinal, u64 rows,
+                         const FrameHead& made, ByteView payload, Writer& out) {
   const Header& header = stream.header();
   const OldChunk before(codec, stream, ordinal);
   if (before.chunk.head.bound != made.bound) fail_corrupt("a chunk has another bound");
@@ -91,7 +91,7 @@ FrameHead complete_frame(const ChunkCodec& codec, const StreamReader& stream, u6
   head.max_error = std::max(head.max_error, made.max_error);
   head.decoded_hash = hash_of({reinterpret_cast<const u8*>(decoded), bytes});
   head.payload_hash = hash_of(written);
-  write(head, out.again<kFrameHeadBytes>(start));
+  finish_frame(head, start, out);
   return head;
 }
 
@@ -105,15 +105,17 @@ CompressOptions RowsPart::options(const Header& stream, const Execution& executi
   options.grows = &stream;
   options.chunk = chunk;
   options.execution = execution;
-  const bool keeps = stream.bound.has(BoundKind::lossless) || stream.bound.has(BoundKind::pointwise);
+  const bool keeps =
+      stream.bound.has(BoundKind::lossless) || stream.bound.has(BoundKind::pointwise);
   options.bound = keeps ? stream.bound : Bound::abs(stream.abs_bound);
   return options;
 }
 
 void check_rows(const Header& stream, DType dtype, const Shape& rows) {
   if (!stream.is_growing)
-    fail_argument("rows can be appended to a growing stream only, and this one is not: it was "
-                  "made without the option to grow");
+    fail_argument(
+        "rows can be appended to a growing stream only, and this one is not: it was "
+        "made without the option to grow");
   if (dtype != stream.dtype)
     fail_argument("the stream holds " + std::string(name_of(stream.dtype)) + ", the new rows " +
                   std::string(name_of(dtype)));
@@ -139,20 +141,19 @@ std::vector<RowsPart> parts_of_rows(const Header& stream, u64 rows) {
 FrameHead adopt_frame(const ChunkCodec& codec, const StreamReader& stream, const RowsPart& part,
                       const FrameHead& made, ByteView payload, Writer& out) {
   const u64 ordinal = part.first_ordinal + made.ordinal;
-  if (part.completes)
-    return complete_frame(codec, stream, ordinal, part.count, made, payload, out);
+  if (part.completes) return complete_frame(codec, stream, ordinal, part.count, made, payload, out);
   FrameHead head = made;
   head.ordinal = ordinal;
   const size_t start = out.size();
   out.extend(kFrameHeadBytes);
   out.put_bytes(payload);
-  write(head, out.again<kFrameHeadBytes>(start));
+  finish_frame(head, start, out);
   return head;
 }
 
 ByteView take_payload(const FrameHead& head, ByteView& frames) {
   const ByteView payload = frames.subspan(kFrameHeadBytes, head.payload_bytes);
-  frames = frames.subspan(kFrameHeadBytes + payload.size());
+  frames = frames.subspan(size_t(frame_bytes(payload.size())));
   return payload;
 }
 

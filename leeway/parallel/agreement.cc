@@ -45,7 +45,7 @@ void add_settings(Agreement& agreement, const CompressOptions& options) {
 }
 
 void agree_on_array(const Team& team, const std::string& path, DType dtype, const Shape& shape,
-                        const CompressOptions& compress, const leeway_write_options& options) {
+                    const CompressOptions& compress, const leeway_write_options& options) {
   Agreement agreement;
   agreement.add("file", ByteView(reinterpret_cast<const u8*>(path.data()), path.size()));
   agreement.add("element type", u64(dtype));

@@ -44,8 +44,8 @@ std::vector<Block> in_rows(std::span<const Block> blocks, const RowsPart& part) 
   return result;
 }
 
-// The stream's file at rank 0, which nobody else may write meanwhile. What an interrupted append has
-// left is taken away, and so is what this one has put there, unless it is finished.
+// The stream's file at rank 0, which nobody else may write meanwhile. What an interrupted append
+// has left is taken away, and so is what this one has put there, unless it is finished.
 class OpenStream {
  public:
   OpenStream(const Team& team, const std::string& path) {
@@ -138,8 +138,7 @@ leeway_write_report append(const Team& team, const std::string& path, DType dtyp
   CompressOptions growing = compress;
   growing.growing = true;
   agree_on_array(team, path, dtype, shape, growing, options);
-  if (!exists(team, path))
-    return write(team, path, dtype, shape, blocks, growing, options);
+  if (!exists(team, path)) return write(team, path, dtype, shape, blocks, growing, options);
   if (options.exclusive) throw Error(Errc::io, "'" + path + "' exists already");
   OpenStream file(team, path);
   const TeamSource source(team, path);
@@ -152,9 +151,8 @@ leeway_write_report append(const Team& team, const std::string& path, DType dtyp
   NextTail next(stream);
   u64 end = stream.bytes();
   for (const RowsPart& part : parts_of_rows(header, shape[0]))
-    for (const FrameHead& head :
-         put_part(team, stream, *codec, part, blocks, path, compress.execution, options, end,
-                  report, clock))
+    for (const FrameHead& head : put_part(team, stream, *codec, part, blocks, path,
+                                          compress.execution, options, end, report, clock))
       next.put(head);
   Writer last;
   if (team.rank() == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Append: rows that lie in blocks on all ranks go behind a growing stream. Frames and a new tail are
-// put behind the old tail; its last bytes are written when all else is on the disk. So readers find
-// the rows of the last append that was finished, whatever happens during the next one.
+// Append: rows that lie in blocks on all ranks go behind a growing stream. Frames and a new tail
+// are put behind the old tail; its last bytes are written when all else is on the disk. So readers
+// find the rows of the last append that was finished, whatever happens during the next one.
 #pragma once
 
 #include "leeway/parallel/write.h"

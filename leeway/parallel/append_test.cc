@@ -43,14 +43,12 @@ leeway_status put(leeway_context* context, const leeway_team& team, const std::s
   const u64 begin = shape[1] * rank / ranks, end = shape[1] * (rank + 1) / ranks;
   const u64 origin[] = {0, begin, 0}, extents[] = {count, end - begin, shape[2]},
             rows[] = {count, shape[1], shape[2]};
-  const std::int64_t strides[] = {std::int64_t(4 * shape[1] * shape[2]),
-                                  std::int64_t(4 * shape[2]), 4};
+  const std::int64_t strides[] = {std::int64_t(4 * shape[1] * shape[2]), std::int64_t(4 * shape[2]),
+                                  4};
   const float* data = values.data() + (first * shape[1] + begin) * shape[2];
-  const leeway_block block{origin,
-                           {const_cast<float*>(data), LEEWAY_F32, 3, extents, strides}};
-  return (appends ? leeway_team_append : leeway_team_write)(context, &team, path.c_str(),
-                                                            LEEWAY_F32, 3, rows, end > begin, &block,
-                                                            &options, report);
+  const leeway_block block{origin, {const_cast<float*>(data), LEEWAY_F32, 3, extents, strides}};
+  return (appends ? leeway_team_append : leeway_team_write)(
+      context, &team, path.c_str(), LEEWAY_F32, 3, rows, end > begin, &block, &options, report);
 }
 
 Context some_context(const char* recipe, const std::vector<u64>& chunk) {
@@ -101,8 +99,9 @@ TEST_F(AppendTest, SameStreamAsOneProcess) {
         options.stripe = 4096;
         u64 at = 0;
         for (const u64 rows : steps) {
-          EXPECT_EQ(put(context.get(), table, file, values, shape, at, rows, true, options, &report),
-                    LEEWAY_OK)
+          EXPECT_EQ(
+              put(context.get(), table, file, values, shape, at, rows, true, options, &report),
+              LEEWAY_OK)
               << leeway_message(context.get());
           at += rows;
           EXPECT_EQ(report.extent, at);

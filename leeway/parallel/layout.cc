@@ -27,11 +27,7 @@ Layout::Run cut(const Layout::Run& run, u64 begin, u64 end) {
 
 Layout::Layout(const Team& team, const Plan& plan, Bytes header, std::vector<MadeFrames> made,
                u64 start)
-    : team_(team),
-      plan_(plan),
-      start_(start),
-      header_(std::move(header)),
-      made_(std::move(made)) {
+    : team_(team), plan_(plan), start_(start), header_(std::move(header)), made_(std::move(made)) {
   // A size asked for makes the frames in several rounds.
   std::ranges::sort(made_, {}, [](const MadeFrames& frames) { return frames.heads[0].ordinal; });
   Writer mine;
@@ -48,7 +44,7 @@ Layout::Layout(const Team& team, const Plan& plan, Bytes header, std::vector<Mad
   offsets_ = {start + header_bytes};
   for (const int owner : plan.owner) {
     sizes_.push_back(sizes[size_t(owner)].get<u32>());
-    offsets_.push_back(offsets_.back() + kFrameHeadBytes + sizes_.back());
+    offsets_.push_back(offsets_.back() + frame_bytes(sizes_.back()));
   }
 }
 
@@ -66,7 +62,7 @@ std::vector<Layout::Run> Layout::own_runs() const {
   for (const MadeFrames& frames : made_) {
     size_t at = 0;
     for (const FrameHead& head : frames.heads) {
-      const size_t bytes = kFrameHeadBytes + head.payload_bytes;
+      const auto bytes = size_t(frame_bytes(head.payload_bytes));
       const Run run{offsets_[size_t(head.ordinal)], ByteView(frames.bytes).subspan(at, bytes)};
       at += bytes;
       // Frames that follow each other here and there are one run.
@@ -83,7 +79,8 @@ std::vector<Layout::Run> Layout::own_runs() const {
 
 std::vector<Layout::Run> Layout::runs(int writers, u64 stripe) {
   if (writers <= 0 && team_.nodes() <= 1) return own_runs();
-  if (writers <= 0) writers = int(std::max<u64>(u64(team_.nodes()), (end() - start_) / kWriterBytes + 1));
+  if (writers <= 0)
+    writers = int(std::max<u64>(u64(team_.nodes()), (end() - start_) / kWriterBytes + 1));
   return ranges(std::min(writers, team_.size()), stripe > 0 ? stripe : kStripe);
 }
 

@@ -17,8 +17,8 @@ std::vector<FrameHead> heads_at_rank_0(const Team& team, const Plan& plan,
                                        std::span<const FrameHead> own) {
   std::vector<Stated> mine;
   for (const FrameHead& head : own)
-    mine.push_back({head.decoded_hash, head.max_error, head.special, head.exact,
-                    head.payload_bytes});
+    mine.push_back(
+        {head.decoded_hash, head.max_error, head.special, head.exact, head.payload_bytes});
   std::vector<FrameHead> heads;
   for (const Stated& stated : at_rank_0(team, plan, std::span<const Stated>(mine))) {
     FrameHead head;

@@ -12,9 +12,8 @@ class Several final : public Transfer {
   void add(std::unique_ptr<Transfer> transfer) { open_.push_back(std::move(transfer)); }
 
   bool test() override {
-    std::erase_if(open_, [&](const auto& transfer) {
-      return guarded([&] { return transfer->test(); });
-    });
+    std::erase_if(open_,
+                  [&](const auto& transfer) { return guarded([&] { return transfer->test(); }); });
     if (open_.empty()) rethrow();
     return open_.empty();
   }
@@ -140,8 +139,8 @@ std::unique_ptr<Transfer> start_bcast(const Team& team, const MutableView& array
   check(team, root, 0, false);
   if (team.rank() != root)
     return std::make_unique<ReceiveWhole>(team, array, root, options.execution);
-  const Parcel parcel = packed_for_all(
-      team, View(array.data, array.dtype, array.shape, array.strides), options);
+  const Parcel parcel =
+      packed_for_all(team, View(array.data, array.dtype, array.shape, array.strides), options);
   auto all = std::make_unique<Several>();
   for (int rank = 0; rank < team.size(); ++rank)
     if (rank != root) all->add(start_send(team, parcel, rank));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pending: collectives that do not wait. All ranks call each of them, and go on; what they return is
-// done when this rank's part is. A rank that cannot begin tells those who wait for it.
+// Pending: collectives that do not wait. All ranks call each of them, and go on; what they return
+// is done when this rank's part is. A rank that cannot begin tells those who wait for it.
 #pragma once
 
 #include "leeway/parallel/transfer.h"

@@ -71,7 +71,8 @@ TEST(Pending, SameAsThoseThatWait) {
         finish(context.get(), transfer, by_test);
         auto& all = gathered[size_t(table.rank)];
         all.clear();
-        for (const Floats& part : parts) all.insert(all.end(), part.values.begin(), part.values.end());
+        for (const Floats& part : parts)
+          all.insert(all.end(), part.values.begin(), part.values.end());
 
         for (int rank = 0; rank < kRanks; ++rank)
           if (table.rank == root) parts[size_t(rank)] = Floats(shape_of(rank), unsigned(rank) + 9);
@@ -103,8 +104,8 @@ TEST(Pending, FailuresArrive) {
     Floats field(Shape{5000}, 1);
     const leeway_array array = field.array();
     leeway_transfer* transfer = nullptr;
-    const leeway_status begun = leeway_team_ibcast(table.rank == 1 ? none.get() : good.get(),
-                                                   &table, &array, 1, &transfer);
+    const leeway_status begun =
+        leeway_team_ibcast(table.rank == 1 ? none.get() : good.get(), &table, &array, 1, &transfer);
     EXPECT_EQ(begun, table.rank == 1 ? LEEWAY_INVALID_ARGUMENT : LEEWAY_OK);
     if (table.rank != 1) EXPECT_EQ(leeway_transfer_wait(good.get(), &transfer), LEEWAY_IO);
     EXPECT_EQ(leeway_team_ibcast(good.get(), &table, &array, 3, &transfer),

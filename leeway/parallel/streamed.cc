@@ -115,7 +115,7 @@ Streamed write_streamed(const Team& team, const Plan& plan, const Part& chunks,
     u64 frame = at;
     for (const FrameHead& made : round.heads) {
       offsets.push_back(frame);
-      frame += kFrameHeadBytes + made.payload_bytes;
+      frame += frame_bytes(made.payload_bytes);
     }
     heads.insert(heads.end(), round.heads.begin(), round.heads.end());
     writer.write(at, std::move(round.bytes));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streamed: frames are written while the next ones are made, in rounds. In each round every rank has
-// a range of the file behind those of the round before; the tail says where each frame is. So a rank
-// keeps two rounds of frames, not all, and writing hides behind compressing, or the other way
+// Streamed: frames are written while the next ones are made, in rounds. In each round every rank
+// has a range of the file behind those of the round before; the tail says where each frame is. So a
+// rank keeps two rounds of frames, not all, and writing hides behind compressing, or the other way
 // round. The bytes depend on the number of ranks; frames and decoded values do not.
 #pragma once
 

@@ -59,8 +59,7 @@ Written put_streamed(const Team& team, const Plan& plan, const Part& chunks, Par
   Writer head;
   write(part.header(), head);
   const u64 round = options.streamed == 1 ? kRoundBytes : options.streamed;
-  Streamed streamed =
-      write_streamed(team, plan, chunks, part, commit.temporary(), round, options);
+  Streamed streamed = write_streamed(team, plan, chunks, part, commit.temporary(), round, options);
   team.agree();
   return {streamed.end, stored_hash(head.bytes()), std::move(streamed.tail)};
 }

@@ -13,8 +13,6 @@ namespace {
 // As in PNG: not mistaken for text, and damaged visibly by converted line ends or a lost high bit.
 constexpr std::array<u8, 8> kMagic = {0x89, 'L', 'W', 'Y', '\r', '\n', 0x1a, '\n'};
 constexpr std::array<u8, 4> kFrameMagic = {'L', 'W', 'Y', 'c'};
-constexpr std::array<u8, 4> kTailMagic = {'L', 'W', 'Y', 't'};
-constexpr std::array<u8, 8> kEndMagic = {'L', 'W', 'Y', 'e', 'n', 'd', '\r', '\n'};
 
 // Tags of the header's fields. A reader skips tags it does not know, unless they are critical.
 enum class Tag : u16 {
@@ -28,7 +26,6 @@ enum class Tag : u16 {
   growing = 8
 };
 constexpr u16 kCritical = 0x8000;
-constexpr u32 kGrowingTail = 1;  // a flag of the tail
 
 template <class F>
 void put_field(Writer& out, Tag tag, F&& write_content) {
@@ -55,10 +52,6 @@ Shape get_extents(Reader& in) {
   } catch (const Error&) {
     fail_corrupt("impossible shape");
   }
-}
-
-void expect_magic(Reader& in, ByteView magic, const char* what) {
-  if (!std::ranges::equal(in.take(magic.size()), magic)) fail_corrupt(what);
 }
 
 RegionBound get_region(Reader& in) {
@@ -200,9 +193,10 @@ void write(const Header& header, Writer& out) {
         content.put(region.bound);
       }
     });
-  if (header.is_growing)
-    put_field(body, Tag::growing, [](Writer& content) { content.put(u8(0)); });
+  if (header.is_growing) put_field(body, Tag::growing, [](Writer& content) { content.put(u8(0)); });
 
+  constexpr u64 kAround = kPreambleBytes + sizeof(u64);
+  put_zeros(body, aligned(kAround + body.size()) - kAround - body.size());
   Writer all;
   all.put(kMagic);
   all.put(kFormatVersion);
@@ -229,6 +223,7 @@ Header read_header(ByteView bytes) {
   const DefaultFloatingPoint environment;
   if (header_bytes(bytes.first(std::min(bytes.size(), kPreambleBytes))) != bytes.size())
     fail_corrupt("the header ends too early");
+  if (bytes.size() % kAlignment != 0) fail_corrupt("the header does not end at a multiple of 16");
   Reader in(bytes);
   const ByteView hashed = in.take(bytes.size() - sizeof(u64));
   expect_hash(hashed, in.get<u64>(), "the header's checksum differs");
@@ -236,7 +231,7 @@ Header read_header(ByteView bytes) {
   header.hash = stored_hash(bytes);
   Reader body(hashed.subspan(kPreambleBytes));
   u32 seen = 0;
-  while (body.remaining() > 0) {
+  while (body.remaining() >= kAlignment || !are_zeros(Reader(body).rest())) {
     const auto tag = body.get<u16>();
     if (body.get<u16>() != 0)
       throw Error(Errc::unsupported,
@@ -282,6 +277,11 @@ void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out) {
   std::ranges::copy(all.bytes(), out.begin());
 }
 
+void finish_frame(const FrameHead& head, size_t start, Writer& out) {
+  put_zeros(out, frame_bytes(head.payload_bytes) - (out.size() - start));
+  write(head, out.again<kFrameHeadBytes>(start));
+}
+
 FrameHead read_frame_head(ByteView bytes) {
   const DefaultFloatingPoint environment;
   Reader in(bytes);
@@ -298,100 +298,6 @@ FrameHead read_frame_head(ByteView bytes) {
   expect_hash(bytes.first(kFrameHeadBytes - sizeof(u64)), in.get<u64>(),
               "a chunk head's checksum differs");
   return head;
-}
-
-Statement StatementMaker::statement() const {
-  Statement statement = statement_;
-  statement.decoded_hash = hash_of(bytes_of(std::span(hashes_)));
-  return statement;
-}
-
-void write(const Tail& tail, Writer& out) {
-  Writer all;
-  all.put(kTailMagic);
-  all.put(tail.growth ? kGrowingTail : u32(0));
-  if (tail.growth) {
-    all.put(tail.growth->header_hash);
-    all.put_varint(tail.growth->extent);
-  }
-  all.put_varint(tail.rooms.size());
-  for (const u64 room : tail.rooms) all.put_varint(room);
-  all.put_varint(tail.moved.size());
-  for (const Moved& moved : tail.moved) {
-    all.put_varint(moved.ordinal);
-    all.put_varint(moved.offset);
-  }
-  all.put(tail.statement.max_error);
-  all.put(tail.statement.special);
-  all.put(tail.statement.exact);
-  all.put(tail.statement.decoded_hash);
-  all.put(hash_of(all.bytes()));
-  all.put(u64(all.size() + sizeof(u64) + sizeof kEndMagic));
-  all.put(kEndMagic);
-  out.put_bytes(all.bytes());
-}
-
-u64 tail_bytes(ByteView end) {
-  Reader in(end);
-  in.take(end.size() - 2 * sizeof(u64));
-  const auto bytes = in.get<u64>();
-  expect_magic(in, kEndMagic, "the end is missing");
-  return bytes;
-}
-
-namespace {
-
-// Reads a tail from its first byte to the number of chunks, which it returns.
-u64 get_tail_begin(Reader& in, const Header& header, Tail& tail) {
-  expect_magic(in, kTailMagic, "no tail where one should be");
-  if (in.get<u32>() != (header.is_growing ? kGrowingTail : u32(0)))
-    throw Error(Errc::unsupported, "the tail needs a feature that this build does not have");
-  Header now;
-  now.shape = header.shape;
-  now.chunk = header.chunk;
-  if (header.is_growing) {
-    tail.growth = {in.get<u64>(), 0};
-    if (tail.growth->header_hash != header.hash) fail_corrupt("the tail of another stream");
-    tail.growth->extent = in.get_varint();
-    try {
-      set_extent(now, tail.growth->extent);
-    } catch (const Error&) {
-      fail_corrupt("impossible shape");
-    }
-  }
-  const u64 chunks = in.get_varint();
-  if (chunks != now.grid().size()) fail_corrupt("wrong number of chunks");
-  return chunks;
-}
-
-}  // namespace
-
-Tail read_tail(ByteView bytes, const Header& header) {
-  const DefaultFloatingPoint environment;
-  if (bytes.size() < kTailEndBytes) fail_corrupt("the tail is too short");
-  Reader in(bytes.first(bytes.size() - kTailEndBytes));
-  Reader end(bytes.last(kTailEndBytes));
-  expect_hash(bytes.first(bytes.size() - kTailEndBytes), end.get<u64>(),
-              "the tail's checksum differs");
-  Tail tail;
-  const u64 chunks = get_tail_begin(in, header, tail);
-  if (chunks > in.remaining()) fail_corrupt("wrong number of chunks");
-  tail.rooms.resize(size_t(chunks));
-  for (u64& room : tail.rooms) room = in.get_varint();
-  tail.moved.resize(
-      size_t(in.get_varint(std::min<u64>(chunks, in.remaining()), "too many moved chunks")));
-  for (size_t i = 0; i < tail.moved.size(); ++i) {
-    tail.moved[i].ordinal = in.get_varint(chunks - 1, "a moved chunk does not exist");
-    tail.moved[i].offset = in.get_varint();
-    if (i > 0 && tail.moved[i].ordinal <= tail.moved[i - 1].ordinal)
-      fail_corrupt("moved chunks are out of order");
-  }
-  tail.statement.max_error = get_nonnegative(in);
-  tail.statement.special = in.get<u64>();
-  tail.statement.exact = in.get<u64>();
-  tail.statement.decoded_hash = in.get<u64>();
-  in.expect_end();
-  return tail;
 }
 
 size_t find_frame(ByteView bytes, size_t from) {
@@ -415,45 +321,7 @@ std::optional<FrameHead> find_frame_head(ByteView bytes) {
 bool may_begin_frame(ByteView bytes) {
   const size_t known = std::min(bytes.size(), kFrameMagicBytes);
   return std::ranges::equal(bytes.first(known), ByteView(kFrameMagic).first(known)) ||
-         (bytes.size() >= kFrameHeadBytes &&
-          std::ranges::all_of(bytes.first(kFrameHeadBytes), [](u8 byte) { return byte == 0; }));
-}
-
-bool may_begin_tail(ByteView bytes) {
-  const size_t known = std::min(bytes.size(), kTailMagic.size());
-  return known > 0 && std::ranges::equal(bytes.first(known), ByteView(kTailMagic).first(known));
-}
-
-bool is_end(ByteView bytes) { return std::ranges::equal(bytes, kEndMagic); }
-
-u64 most_tail_bytes(ByteView begin, const Header& header) {
-  try {
-    Reader in(begin);
-    Tail tail;
-    return 128 + 30 * get_tail_begin(in, header, tail);
-  } catch (const Error&) {
-    return 128;
-  }
-}
-
-std::optional<size_t> find_tail(ByteView bytes, const Header& header) {
-  constexpr size_t kStatementBytes = 32;
-  try {
-    Reader in(bytes);
-    Tail tail;
-    const u64 chunks = get_tail_begin(in, header, tail);
-    for (u64 i = 0; i < chunks; ++i) in.get_varint();
-    for (u64 moved = in.get_varint(chunks, "too many moved chunks"); moved > 0; --moved) {
-      in.get_varint();
-      in.get_varint();
-    }
-    const ByteView hashed = bytes.first(bytes.size() - in.remaining() + kStatementBytes);
-    in.take(kStatementBytes);
-    expect_hash(hashed, in.get<u64>(), "the tail's checksum differs");
-    return hashed.size() + kTailEndBytes;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+         (bytes.size() >= kFrameHeadBytes && are_zeros(bytes.first(kFrameHeadBytes)));
 }
 
 }  // namespace leeway

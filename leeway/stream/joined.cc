@@ -16,8 +16,7 @@ Shape with_extent(const Shape& shape, size_t axis, u64 extent) {
 // The chunk of parts whose only chunk is shorter than the others'.
 u64 longest_chunk(std::span<const StreamReader* const> parts, size_t axis) {
   u64 longest = 0;
-  for (const StreamReader* part : parts)
-    longest = std::max(longest, part->header().chunk[axis]);
+  for (const StreamReader* part : parts) longest = std::max(longest, part->header().chunk[axis]);
   return longest;
 }
 
@@ -41,16 +40,16 @@ void check_part(const Header& whole, const Header& part, size_t axis, bool is_la
                   std::to_string(extent) + " values, and chunks have " + std::to_string(chunk));
 }
 
-// Whether parts that keep these limits make a whole that does. Squares add up, and a size is that of
-// one stream; the others hold for every value, or refer to a range that is at least as large.
+// Whether parts that keep these limits make a whole that does. Squares add up, and a size is that
+// of one stream; the others hold for every value, or refer to a range that is at least as large.
 bool adds_up(const Bound& bound) { return !bound.has(BoundKind::l2) && !bound.wants_size(); }
 
 Header joined_header(std::span<const StreamReader* const> parts, size_t axis) {
   if (parts.empty()) fail_argument("there is nothing to join");
   Header whole = parts.front()->header();
   if (axis >= whole.shape.rank())
-    fail_argument("the arrays have " + std::to_string(whole.shape.rank()) + " axes, and there is no axis " +
-                  std::to_string(axis));
+    fail_argument("the arrays have " + std::to_string(whole.shape.rank()) +
+                  " axes, and there is no axis " + std::to_string(axis));
   whole.is_growing = false;
   whole.chunk = with_extent(whole.chunk, axis, longest_chunk(parts, axis));
   u64 extent = 0;
@@ -106,10 +105,11 @@ void join(std::span<const StreamReader* const> parts, size_t axis,
         (outer * part.header().grid()[axis] + along - first_chunk[which]) * inner + ordinal % inner,
         storage);
     chunk.head.ordinal = ordinal;
-    std::array<u8, kFrameHeadBytes> head;
-    write(chunk.head, head);
-    sink(head);
-    sink(chunk.payload);
+    Writer frame;
+    frame.extend(kFrameHeadBytes);
+    frame.put_bytes(chunk.payload);
+    finish_frame(chunk.head, 0, frame);
+    sink(frame.bytes());
     tail.rooms.push_back(chunk.head.payload_bytes);
     statement.add(chunk.head);
   }

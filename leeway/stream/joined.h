@@ -11,8 +11,8 @@
 namespace leeway {
 
 // Writes the stream to `sink`, piece by piece. The parts follow each other along an axis, and all
-// but the last end where a chunk ends; they have the same type, chunks and recipe. The stream states
-// the largest bound; the frames keep theirs. Checksums of what is copied are checked.
+// but the last end where a chunk ends; they have the same type, chunks and recipe. The stream
+// states the largest bound; the frames keep theirs. Checksums of what is copied are checked.
 LEEWAY_EXPORT void join(std::span<const StreamReader* const> parts, size_t axis,
                         const std::function<void(ByteView)>& sink);
 

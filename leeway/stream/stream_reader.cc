@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "leeway/base/hash.h"
+#include "leeway/stream/fields.h"
 
 namespace leeway {
 namespace {
@@ -14,10 +15,6 @@ constexpr u64 kSalvageable = 64;
 
 // A search for frames reads this many bytes at a time.
 constexpr u64 kWindow = u64(1) << 22;
-
-bool is_zero(ByteView bytes) {
-  return std::ranges::all_of(bytes, [](u8 byte) { return byte == 0; });
-}
 
 }  // namespace
 
@@ -55,7 +52,7 @@ void StreamReader::read_as_brief() {
 
 StreamReader::Place StreamReader::place(u64 ordinal) const {
   if (brief_) return {0, end_};
-  return {offset(ordinal), kFrameHeadBytes + tail_.rooms.at(size_t(ordinal))};
+  return {offset(ordinal), frame_bytes(tail_.rooms.at(size_t(ordinal)))};
 }
 
 ByteView StreamReader::read_header_bytes(Bytes& storage) const {
@@ -74,20 +71,23 @@ void StreamReader::read_index(u64 end) {
   tail_ = read_tail(source_.read(end - tail_bytes_, tail_bytes_, storage), header_);
   if (tail_.growth) set_extent(header_, tail_.growth->extent);
   const u64 tail_offset = end - tail_bytes_;
+  if (tail_offset % kAlignment != 0) fail_corrupt("the tail is not in its place");
   u64 offset = first_frame_;
   offsets_.clear();
   offsets_.reserve(tail_.rooms.size());
-  for (const u64 room : tail_.rooms) {
-    if (room > end || offset > end) fail_corrupt("the index points outside");
+  for (const u32 room : tail_.rooms) {
+    if (offset > end) fail_corrupt("the index points outside");
     offsets_.push_back(offset);
-    offset += kFrameHeadBytes + room;
+    offset += frame_bytes(room);
   }
   if (tail_.moved.empty() ? offset != tail_offset : offset > tail_offset)
     fail_corrupt("the index does not fit the stream");
-  // In a growing stream, frames that were moved may lie under the room of the chunk before new ones.
+  // In a growing stream, frames that were moved may lie under the room of the chunk before new
+  // ones.
   const u64 first_moved = tail_.growth ? first_frame_ : offset;
   for (const Moved& moved : tail_.moved) {
-    if (moved.offset < first_moved || moved.offset > tail_offset - kFrameHeadBytes)
+    if (moved.offset < first_moved || moved.offset > tail_offset - kFrameHeadBytes ||
+        moved.offset % kAlignment != 0)
       fail_corrupt("the index points outside");
     offsets_[size_t(moved.ordinal)] = moved.offset;
   }
@@ -137,9 +137,8 @@ u64 StreamReader::frame_bytes_at(u64 at) const {
   if (source_.size() - at < kFrameHeadBytes) return 0;
   Bytes storage;
   const auto head = find_frame_head(source_.read(at, kFrameHeadBytes, storage));
-  return head && head->payload_bytes <= source_.size() - at - kFrameHeadBytes
-             ? kFrameHeadBytes + head->payload_bytes
-             : 0;
+  const u64 bytes = head ? leeway::frame_bytes(head->payload_bytes) : 0;
+  return bytes <= source_.size() - at ? bytes : 0;
 }
 
 // Returns as many bytes as a tail may have that begins at `at`.
@@ -165,19 +164,18 @@ bool StreamReader::may_be_unfinished(u64 at, bool after_frames) const {
   Bytes storage;
   const ByteView rest = read_as_tail(at, storage);
   // Many processes may be putting frames behind a growing stream, each at a place of its own.
-  if (header_.is_growing)
-    return find_tail(rest, header_) ? is_tail_unfinished(rest) : !has_end();
+  if (header_.is_growing) return find_tail(rest, header_) ? is_tail_unfinished(rest) : !has_end();
   if (may_begin_frame(rest)) return true;
   if (!after_frames) return false;
   if (find_tail(rest, header_)) return is_tail_unfinished(rest);
   // A tail that has its last bytes, but is no whole tail, is damaged as well.
-  return is_zero(rest) || (may_begin_tail(rest) && !has_end());
+  return are_zeros(rest) || (may_begin_tail(rest) && !has_end());
 }
 
 // A tail of full length is unfinished if its last bytes are still zeros; others are damage.
 bool StreamReader::is_tail_unfinished(ByteView rest) const {
   const size_t tail = *find_tail(rest, header_);
-  return tail > rest.size() || is_zero(rest.subspan(tail - kEndMagicBytes, kEndMagicBytes));
+  return tail > rest.size() || are_zeros(rest.subspan(tail - kEndMagicBytes, kEndMagicBytes));
 }
 
 void StreamReader::check_statement(const Statement& of_frames) const {
@@ -197,7 +195,7 @@ u64 StreamReader::dead_bytes() const {
   if (brief_) return 0;
   u64 live = first_frame_ + tail_bytes_;
   for (u64 ordinal = 0; ordinal < chunks(); ++ordinal)
-    live += kFrameHeadBytes + read_head(ordinal).payload_bytes;
+    live += frame_bytes(read_head(ordinal).payload_bytes);
   return end_ - std::min(end_, live);
 }
 
@@ -266,7 +264,12 @@ FrameHead StreamReader::read_head(u64 ordinal) const {
 StreamReader::Chunk StreamReader::read_chunk(u64 ordinal, Bytes& storage) const {
   Chunk chunk;
   chunk.head = read_head(ordinal);
-  chunk.payload = source_.read(payload_at(ordinal), chunk.head.payload_bytes, storage);
+  const u64 at = payload_at(ordinal), bytes = chunk.head.payload_bytes,
+            with_zeros = brief_ ? bytes : frame_bytes(bytes) - kFrameHeadBytes;
+  const ByteView all =
+      source_.read(at, std::clamp(source_.size() - at, bytes, with_zeros), storage);
+  chunk.payload = all.first(size_t(bytes));
+  if (!are_zeros(all.subspan(size_t(bytes)))) fail_corrupt("bytes between two chunks");
   if (hash_of(chunk.payload) != chunk.head.payload_hash) fail_corrupt("a chunk's checksum differs");
   return chunk;
 }

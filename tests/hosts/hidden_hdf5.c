@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A program with a static HDF5 whose functions are hidden, for test_hidden_hdf5.py: the plugin finds
- * none of them.
- *   hidden_hdf5 write FILE WORD ...     a dataset "t" of 64x64 f32, chunks of 32x32, these parameters
- *   hidden_hdf5 read FILE               the largest difference from what write puts there */
+ * A program with a static HDF5 whose functions are hidden, for test_hidden_hdf5.py: the plugin
+ * finds none of them. hidden_hdf5 write FILE WORD ...     a dataset "t" of 64x64 f32, chunks of
+ * 32x32, these parameters hidden_hdf5 read FILE               the largest difference from what
+ * write puts there */
 #include <hdf5.h>
 #include <math.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
  * Many ways to write and read one array on many ranks, for test_mpi.py:
  *   mpi_program write FILE SHAPE CHUNK HOW RECIPE BOUND=VALUE [FIELD] [OPTION ...]
  *   mpi_program append FILE SHAPE ...    the same for rows behind a growing stream
- *   mpi_program read FILE SHAPE SEED     boxes at random; prints a sum that must not depend on ranks
- *   mpi_program field FILE SHAPE FIELD   the array in a raw file
- * Several commands may follow each other, with -- between them. HOW: slab, block, odd (60 boxes dealt to the ranks), half
+ *   mpi_program read FILE SHAPE SEED     boxes at random; prints a sum that must not depend on
+ * ranks mpi_program field FILE SHAPE FIELD   the array in a raw file Several commands may follow
+ * each other, with -- between them. HOW: slab, block, odd (60 boxes dealt to the ranks), half
  * (every second rank has nothing), one (one rank has all). FIELD: smooth, nan (one rank has NaN
  * only), fill, const, huge. Option die=RANK,CALL kills a rank (-9) at its n-th call of the team;
  * limit=BYTES: no file may be larger; disagree: the last rank has another bound; at=N: the field
@@ -188,10 +188,8 @@ static int run_write(int argc, char** argv, leeway_context* leeway) {
   leeway_write_report report;
   if (leeway_mpi_team_create(MPI_COMM_WORLD, files, &team) != 0) return 3;
   if (victim >= 0) make_mortal(&team);
-  const leeway_status status =
-      (appends ? leeway_team_append : leeway_team_write)(leeway, &team, argv[2], LEEWAY_F32, 3,
-                                                         shape, (size_t)count, blocks, &options,
-                                                         &report);
+  const leeway_status status = (appends ? leeway_team_append : leeway_team_write)(
+      leeway, &team, argv[2], LEEWAY_F32, 3, shape, (size_t)count, blocks, &options, &report);
   leeway_mpi_team_free(&team);
   if (status != LEEWAY_OK)
     printf("rank %d of %d: %s: %s\n", me, ranks, leeway_status_name(status),
@@ -201,8 +199,7 @@ static int run_write(int argc, char** argv, leeway_context* leeway) {
            (unsigned long long)report.output_bytes, (unsigned long long)report.input_bytes,
            (unsigned long long)report.asked_bytes, (unsigned long long)report.sent_raw,
            (unsigned long long)report.sent_compressed, (unsigned long long)report.least_chunks,
-           (unsigned long long)report.most_chunks, calls_left,
-           (unsigned long long)report.extent);
+           (unsigned long long)report.most_chunks, calls_left, (unsigned long long)report.extent);
   return status != LEEWAY_OK;
 }
 
