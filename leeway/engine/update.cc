@@ -9,6 +9,7 @@
 #include "leeway/engine/appending.h"
 #include "leeway/engine/execution.h"
 #include "leeway/engine/frames.h"
+#include "leeway/engine/make_frame.h"
 #include "leeway/engine/region.h"
 #include "leeway/engine/with_codec.h"
 #include "leeway/engine/rewrite.h"
