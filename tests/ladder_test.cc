@@ -93,9 +93,10 @@ void check(const char* name, const std::vector<T>& values, const Shape& shape,
     for (const char* preset : kLadder) {
       options.recipe = preset;
       const Bytes stream = compress(values.data(), shape, options);
-      if (before != ~size_t(0))
+      if (before != ~size_t(0)) {
         EXPECT_LE(double(stream.size()), double(before) * kHeaders + kFewBytes)
             << name << " " << floor.rel << " " << preset;
+      }
       before = stream.size();
       if (options.recipe != "balanced") continue;
       const double ratio = double(values.size() * sizeof(T)) / double(stream.size());

@@ -29,7 +29,7 @@ struct CodedChunk {
   std::span<const u8> flags{};             // of all values, or empty
   std::span<const double> class_bounds{};  // of classes 1, 2, ... (flags.h)
   Fills<T> fills{};                        // a value that would become one has no code
-  std::optional<Range<T>> range{};         // that decoded values stay in
+  std::optional<ValueRange<T>> range{};         // that decoded values stay in
 
   bool has_flags(size_t first, size_t count) const {
     return !flags.empty() &&

@@ -51,7 +51,7 @@ class PredictFirst final : public Join<T> {
     ByValue by_value;
     if (is_by_value_) by_value = ByValue(BoundClasses::read(in.notes, job.bound, field.size()), {});
     CodedChunk<T> chunk = by_value.in({job.bound, field.data});
-    if (wants_range(quantizer_)) chunk.range = Range<T>::read(in.notes);
+    if (wants_range(quantizer_)) chunk.range = ValueRange<T>::read(in.notes);
     Decoding<T, Q> coder(quantizer_, chunk, typed<Code<T>>(in.codes), field.size(), in.exact,
                          job.wanted);
     if constexpr (SettledPredictor<P>)

@@ -212,8 +212,8 @@ class QuantizeFirst final : public Join<T> {
   template <class I>
   bool decode_as(const Integers<I>& predictor, const ToDecode& job, const Coded<T>& in,
                  ValueSink& decoded) const {
-    std::optional<Range<T>> range;
-    if (wants_range(quantizer_)) range = Range<T>::read(in.notes);
+    std::optional<ValueRange<T>> range;
+    if (wants_range(quantizer_)) range = ValueRange<T>::read(in.notes);
     CodeSource<I>* codes = &typed<I>(in.codes);
     std::optional<CausalSource<I>> causal;
     if (has_contexts(predictor, *codes)) codes = &causal.emplace(*codes, job.shape);

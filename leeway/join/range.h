@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Range: the least and the largest value of a chunk. A quantizer that is asked to keeps decoded
+// ValueRange: the least and the largest value of a chunk. A quantizer that is asked to keeps decoded
 // values between them; the notes of the join begin with them.
 #pragma once
 
@@ -16,15 +16,15 @@
 namespace leeway {
 
 template <class T>
-struct Range {
+struct ValueRange {
   T low, high;
 
   void write(Writer& notes) const {
     notes.put(low);
     notes.put(high);
   }
-  static Range read(Reader& notes) {
-    Range range;
+  static ValueRange read(Reader& notes) {
+    ValueRange range;
     range.low = notes.template get<T>();
     range.high = notes.template get<T>();
     if (!(range.low <= range.high)) fail_corrupt("a range that begins above its end");
@@ -43,7 +43,7 @@ bool wants_range(const Q& quantizer) {
 
 // The grid of a quantizer, kept in a range if there is one.
 template <class T, class Q>
-auto grid_in(const Q& quantizer, double bound, const std::optional<Range<T>>& range) {
+auto grid_in(const Q& quantizer, double bound, const std::optional<ValueRange<T>>& range) {
   auto grid = quantizer.template at<T>(bound);
   if constexpr (requires { grid.stay_within(T(), T()); })
     if (range) grid.stay_within(range->low, range->high);
@@ -57,10 +57,10 @@ class ChunkRange {
   ChunkRange(const View& values, bool is_wanted) : values_(values), is_wanted_(is_wanted) {}
   // Known already, from settings or notes that begin with it.
   ChunkRange(const View& values, bool is_wanted, Reader& known) : ChunkRange(values, is_wanted) {
-    if (is_wanted && known.remaining() > 0) found_ = Range<T>::read(known);
+    if (is_wanted && known.remaining() > 0) found_ = ValueRange<T>::read(known);
   }
 
-  const std::optional<Range<T>>& get() {
+  const std::optional<ValueRange<T>>& get() {
     if (is_wanted_ && !found_ && values_.shape.size() > 0) found_ = find();
     return found_;
   }
@@ -89,7 +89,7 @@ class ChunkRange {
     return value;
   }
   // Many values side by side, which compilers turn into vector code.
-  Range<T> find() const {
+  ValueRange<T> find() const {
     constexpr size_t kSide = 32;
     std::array<T, kSide> low, high;
     low.fill(value_at(values_.data));
@@ -111,7 +111,7 @@ class ChunkRange {
         high[0] = high[0] < value ? value : high[0];
       }
     });
-    Range<T> range{low[0], high[0]};
+    ValueRange<T> range{low[0], high[0]};
     for (size_t k = 1; k < kSide; ++k) {
       range.low = low[k] < range.low ? low[k] : range.low;
       range.high = range.high < high[k] ? high[k] : range.high;
@@ -125,7 +125,7 @@ class ChunkRange {
 
   const View& values_;
   bool is_wanted_;
-  std::optional<Range<T>> found_;
+  std::optional<ValueRange<T>> found_;
 };
 
 }  // namespace leeway
