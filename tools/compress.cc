@@ -7,6 +7,7 @@
 #include "leeway/recipe/recipe.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
+#include "tools/gpu.h"
 #include "tools/output_file.h"
 #include "tools/region.h"
 #include "tools/variables.h"
@@ -15,7 +16,7 @@ namespace leeway::cli {
 namespace {
 
 struct Compress {
-  std::string input, output, recipe, preset, chunk, bounds, bounds_file;
+  std::string input, output, recipe, preset, chunk, bounds, bounds_file, device;
   std::vector<std::string> fills;
   std::vector<std::string> variables, excluded, region_bounds;
   bool no_detect = false, force = false, json = false, brief = false;
@@ -34,6 +35,7 @@ struct Compress {
     if (!common.recipe.empty()) options.recipe = common.recipe;
     if (!recipe.empty()) options.recipe = recipe;
     if (!preset.empty()) options.recipe = preset;
+    if (!device.empty() && recipe.empty() && preset.empty()) options.recipe = kDeviceRecipe;
     check_recipe(options.recipe);  // before any file is touched
     if (const std::string complaint = recipe_complaint(options.bound); !complaint.empty())
       complain(complaint);
@@ -41,6 +43,7 @@ struct Compress {
     options.brief = brief;
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
+    if (container && !device.empty()) fail_argument("--device is for raw and .npy files");
     if (container && (!region_bounds.empty() || !bounds.empty()))
       fail_argument("--region-bound and --bounds are for raw and .npy files");
     if (brief && h5::is_container_name(output))
@@ -69,8 +72,10 @@ struct Compress {
     }
     OutputFile out(output_path(), force);
     if (in.file) options.execution.pause = [&] { in.file->let_go(); };
-    const CompressReport report =
-        compress(in.view, options, [&](ByteView part) { out.write(part); });
+    const Sink sink = [&](ByteView part) { out.write(part); };
+    const CompressReport report = device.empty()
+                                      ? compress(in.view, options, sink)
+                                      : compress_on_device(device, in.view, options, sink);
     if (in.file) in.file->check_unchanged();
     if (point_bounds && point_bounds->file) point_bounds->file->check_unchanged();
     out.commit();
@@ -220,6 +225,7 @@ void add_compress(CLI::App& verb) {
   verb.add_flag("--brief", self->brief,
                 "the brief form of a stream, some 250 bytes smaller, for arrays of one chunk; it "
                 "cannot be updated");
+  add_device_option(verb, self->device);
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("-f,--force", self->force,
