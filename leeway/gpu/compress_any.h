@@ -8,31 +8,44 @@
 #pragma once
 
 #include "leeway/gpu/blocks.h"
-#include "leeway/gpu/frame.h"
+#include "leeway/gpu/container.h"
 #include "leeway/gpu/look_back.h"
 #include "leeway/gpu/patch_list.h"
 
 namespace leeway::gpu {
 
-struct AnyShared {
+// Shared memory of both ways to compress a chunk (compress_fast.h is the other).
+constexpr u32 kImageBytes = 20480, kRowWords = 704;  // of a tile
+struct CompressShared {
   HashShared hash;
-  Cell<u32> ordinary[kMostBlocks];  // 1 + the last ordinary value before the block
-  Cell<u32> coded[kMostBlocks];     // 1 + the value whose code is the last before the block
-  Cell<u32> place[kMostBlocks];     // of the block's body
+  SumsShared sums;
+  alignas(16) Cell<u32> image[kImageBytes / 4 + 4];
+  alignas(16) Cell<u32> rows[kTiles][kRowWords];
+  alignas(16) Cell<u32> keys[24][4];
+  Cell<u64> last[8];
+  Cell<u32> totals[2][kTiles];
+  Cell<u32> is_last;
   Cell<u32> flags[kTiles], special[kTiles], exact[kTiles], first[kTiles];
   Cell<u64> worst[kTiles];
   Cell<u32> list_runs[2], list_bytes[2];
   Cell<u32> bodies;
   Cell<u64> before;
   Cell<u32> chunk;
+
+  // For chunks of any kind, a number for each block:
+  LEEWAY_DEVICE Cell<u32>* ordinary() { return image; }  // 1 + the last ordinary value before it
+  // 1 + the value whose code is the last before it
+  LEEWAY_DEVICE Cell<u32>* coded() { return image + kMostBlocks; }
+  LEEWAY_DEVICE Cell<u32>* place() { return image + 2 * kMostBlocks; }  // of its body
 };
+static_assert(3 * kMostBlocks * 4 <= kImageBytes, "three numbers for each block");
 
 enum class Form : u32 { constant, stored, narrow, wide, impossible };
 
 template <class T>
 class AnyChunk {
  public:
-  LEEWAY_DEVICE AnyChunk(const CompressArgs& args, AnyShared& s, u32 ordinal, double bound)
+  LEEWAY_DEVICE AnyChunk(const CompressArgs& args, CompressShared& s, u32 ordinal, double bound)
       : args_(args), s_(s), ordinal_(ordinal), chunk_(find_chunk(args.layout, ordinal)),
         blocks_((chunk_.size + kBlock - 1) / kBlock), grid_(bound > 0 ? bound : 1),
         has_bound_(bound > 0) {}
@@ -120,7 +133,7 @@ class AnyChunk {
         if (!skip && first == kNone) first = i;
       }
       const u32 ordinary = ballot(is_there && !skip);
-      if (lane() == 0) s_.ordinary[block] = ordinary ? block * kBlock + bit_width(ordinary) : 0;
+      if (lane() == 0) s_.ordinary()[block] = ordinary ? block * kBlock + bit_width(ordinary) : 0;
     });
     flags = tile_or(flags);
     special = u32(tile_sum(u64(special)));
@@ -139,7 +152,7 @@ class AnyChunk {
             : !has_bound_                      ? Form::impossible
             : !(flags & (kHasSpecial | kHasWide)) ? Form::narrow
                                                : Form::wide;
-    if (tile() == 0) scan_last(s_.ordinary);
+    if (tile() == 0) scan_last(s_.ordinary());
     barrier();
   }
 
@@ -159,7 +172,7 @@ class AnyChunk {
     }
   }
 
-  LEEWAY_DEVICE Seen see(u32 block) const {
+  LEEWAY_DEVICE_CALL Seen see(u32 block) const {
     const u32 i = block * kBlock + lane();
     Seen seen{};
     seen.is_there = i < chunk_.size;
@@ -170,7 +183,7 @@ class AnyChunk {
     seen.source = i + 1;
     seen.effective = seen.value;
     if (seen.is_special) {
-      seen.source = before ? block * kBlock + bit_width(before) : u32(s_.ordinary[block]);
+      seen.source = before ? block * kBlock + bit_width(before) : u32(s_.ordinary()[block]);
       if (seen.source == 0) seen.source = first_ordinary_ + 1;  // 0 if there is none
       seen.effective = seen.source ? value(seen.source - 1) : T(0);
     }
@@ -190,7 +203,7 @@ class AnyChunk {
       exact += seen.is_there && !seen.is_coded;
       const u32 coded = ballot(seen.is_coded);
       const u32 last = shuffle(seen.source, coded ? bit_width(coded) - 1 : 0);
-      if (lane() == 0) s_.coded[block] = coded ? last : 0;
+      if (lane() == 0) s_.coded()[block] = coded ? last : 0;
     });
     exact = u32(tile_sum(u64(exact)));
     share_worst(worst);
@@ -198,12 +211,12 @@ class AnyChunk {
     barrier();
     for (u32 k = 0; k < kTiles; ++k) exact_ += s_.exact[k];
     take_worst();
-    if (tile() == 0) scan_last(s_.coded);
+    if (tile() == 0) scan_last(s_.coded());
     barrier();
   }
 
   // The code of a lane, less the one before it in the block.
-  LEEWAY_DEVICE LaneCode code_of(u32 block) const {
+  LEEWAY_DEVICE_CALL LaneCode code_of(u32 block) const {
     const u32 i = block * kBlock + lane();
     i64 code;
     if (form_ == Form::narrow) {
@@ -211,7 +224,7 @@ class AnyChunk {
     } else {
       const Seen seen = see(block);
       const u32 coded = ballot(seen.is_coded), before = coded & (~u32(0) >> (31 - lane()));
-      const u32 carried = s_.coded[block];
+      const u32 carried = s_.coded()[block];
       code = i64(shuffle(u64(seen.quantized.code), before ? bit_width(before) - 1 : 0));
       if (!before) code = carried ? quantize(grid_, value(carried - 1)).code : 0;
     }
@@ -263,7 +276,7 @@ class AnyChunk {
     }
     for_own_blocks([&](u32 block) {
       const BlockHead head = choose_head(code_of(block), args_.recipe.outlier);
-      if (lane() == 0) s_.place[block] = head.body_bytes();
+      if (lane() == 0) s_.place()[block] = head.body_bytes();
     });
     if (tile() == 0) measure_own_list(0, special_, special_patch());
     if (tile() == 1) measure_own_list(1, exact_, exact_patch());
@@ -271,9 +284,9 @@ class AnyChunk {
     if (tile() == 0) {
       u32 all = 0;
       for (u32 base = 0; base < blocks_; base += kTile) {
-        const u32 at = base + lane(), own = at < blocks_ ? u32(s_.place[at]) : 0,
+        const u32 at = base + lane(), own = at < blocks_ ? u32(s_.place()[at]) : 0,
                   sum = tile_scan(own);
-        if (at < blocks_) s_.place[at] = all + sum - own;
+        if (at < blocks_) s_.place()[at] = all + sum - own;
         all += shuffle(sum, kTile - 1);
       }
       if (lane() == 0) s_.bodies = all;
@@ -343,12 +356,12 @@ class AnyChunk {
       if (lane() < args_.recipe.head_bytes)
         store(to + heads + block * args_.recipe.head_bytes + lane(),
               lane() == 0 ? head.byte() : u8(0));
-      write_body(code, head, to + bodies_at_ + s_.place[block]);
+      write_body(code, head, to + bodies_at_ + s_.place()[block]);
     });
   }
 
   const CompressArgs& args_;
-  AnyShared& s_;
+  CompressShared& s_;
   const u32 ordinal_;
   const Chunk chunk_;
   const u32 blocks_;
@@ -360,5 +373,14 @@ class AnyChunk {
   u32 payload_ = 0, bodies_at_ = 0;
   Palette<T> palette_;
 };
+
+template <class T>
+LEEWAY_DEVICE_CALL FrameFacts compress_any(const CompressArgs& args, CompressShared& s, u32 ordinal,
+                                           double bound, Form& form) {
+  AnyChunk<T> chunk(args, s, ordinal, bound);
+  const FrameFacts facts = chunk.compress(args.header_bytes);
+  form = chunk.form();
+  return facts;
+}
 
 }  // namespace leeway::gpu

@@ -4,15 +4,9 @@
 #pragma once
 
 #include "leeway/gpu/compress_any.h"
-#include "leeway/gpu/container.h"
+#include "leeway/gpu/compress_fast.h"
 
 namespace leeway::gpu {
-
-struct CompressShared {
-  AnyShared any;
-  SumsShared sums;
-  Cell<u32> is_last;
-};
 
 LEEWAY_DEVICE void note_frame(const CompressArgs& args, const FrameFacts& facts, Form form) {
   const Workspace& work = args.work;
@@ -31,25 +25,27 @@ LEEWAY_DEVICE void compress(const CompressArgs& args, CompressShared& s) {
   u32* const done = ticket + 1;
   const double bound = resolved_bound(args);
   for (;;) {
-    if (thread() == 0) s.any.chunk = take_ticket(ticket);
+    if (thread() == 0) s.chunk = take_ticket(ticket);
     barrier();
-    const u32 ordinal = s.any.chunk;
+    const u32 ordinal = s.chunk;
     barrier();
-    if (ordinal == 0) write_header(args, s.any.hash);
+    if (ordinal == 0) write_header(args, s.hash);
     if (ordinal >= args.chunks) {
-      if (args.chunks == 0 && ordinal == 0) write_tail(args, s.any.hash, s.sums);
+      if (args.chunks == 0 && ordinal == 0) write_tail(args, s.hash, s.sums);
       return;
     }
-    AnyChunk<T> chunk(args, s.any, ordinal, bound);
-    const FrameFacts facts = chunk.compress(args.header_bytes);
+    FrameFacts facts;
+    Form form = Form::narrow;
+    if (!compress_fast<T>(args, s, ordinal, bound, facts))
+      facts = compress_any<T>(args, s, ordinal, bound, form);
     if (thread() == 0) {
-      note_frame(args, facts, chunk.form());
+      note_frame(args, facts, form);
       fence();
       s.is_last = take_ticket(done) == args.chunks - 1;
       fence();
     }
     barrier();
-    if (s.is_last) return write_tail(args, s.any.hash, s.sums);
+    if (s.is_last) return write_tail(args, s.hash, s.sums);
     barrier();
   }
 }

@@ -72,7 +72,7 @@ struct Palette {
 
 // The first values that begin more than one run.
 template <class T, class PatchOf>
-LEEWAY_DEVICE Palette<T> choose_palette(u32 blocks, const PatchOf& patch) {
+LEEWAY_DEVICE_CALL Palette<T> choose_palette(u32 blocks, const PatchOf& patch) {
   Palette<T> palette;
   u64 once[2] = {0, 0};
   u32 count = 0;
@@ -96,7 +96,7 @@ struct ListSize {
 };
 
 template <class T, class PatchOf>
-LEEWAY_DEVICE ListSize measure_list(u32 blocks, const PatchOf& patch, const Palette<T>& palette) {
+LEEWAY_DEVICE_CALL ListSize measure_list(u32 blocks, const PatchOf& patch, const Palette<T>& palette) {
   ListSize size;
   u32 end = 0;
   for_each_run<T>(blocks, patch, [&](u32 first, u32 count, u64 bits) {
@@ -111,7 +111,7 @@ LEEWAY_DEVICE ListSize measure_list(u32 blocks, const PatchOf& patch, const Pale
 }
 
 template <class T, class PatchOf>
-LEEWAY_DEVICE void write_list(u32 blocks, const PatchOf& patch, const Palette<T>& palette, u32 runs,
+LEEWAY_DEVICE_CALL void write_list(u32 blocks, const PatchOf& patch, const Palette<T>& palette, u32 runs,
                               u8* to) {
   ByteWriter out{to};
   const bool writes = lane() == 0;

@@ -4,6 +4,8 @@
 
 #define LEEWAY_DEVICE __device__ __forceinline__
 #define LEEWAY_DEVICE_CALL __device__ __noinline__
+#define LEEWAY_UNROLL _Pragma("unroll")
+#define LEEWAY_NO_UNROLL _Pragma("unroll 1")
 #define LEEWAY_ANYWHERE __host__ __device__ constexpr
 #define LEEWAY_TABLE static __device__ __constant__ const
 

@@ -10,6 +10,8 @@
 
 #define LEEWAY_DEVICE inline
 #define LEEWAY_DEVICE_CALL inline
+#define LEEWAY_UNROLL
+#define LEEWAY_NO_UNROLL
 #define LEEWAY_ANYWHERE constexpr
 #define LEEWAY_TABLE inline constexpr
 

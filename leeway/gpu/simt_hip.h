@@ -5,6 +5,8 @@
 
 #define LEEWAY_DEVICE __attribute__((device, always_inline)) inline
 #define LEEWAY_DEVICE_CALL __attribute__((device, noinline)) inline
+#define LEEWAY_UNROLL _Pragma("unroll")
+#define LEEWAY_NO_UNROLL _Pragma("nounroll")
 #define LEEWAY_ANYWHERE __attribute__((host, device)) constexpr
 #define LEEWAY_TABLE static __attribute__((constant)) const
 
