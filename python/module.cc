@@ -14,6 +14,7 @@
 #include "leeway/whole_bound.h"
 #include "python/arrays.h"
 #include "python/filter_chunks.h"
+#include "python/judge.h"
 #include "python/team.h"
 #include "python/watch.h"
 
@@ -208,6 +209,11 @@ class Stream {
     result["range"] = nb::make_tuple(header.min, header.max);
     result["recipe"] = header.recipe;
     result["fill_bits"] = header.fills;
+    result["variable"] = header.variable;
+    nb::list promises;
+    for (const StatedPromise& promise : header.promises)
+      promises.append(nb::make_tuple(promise.text, promise.bound, promise.reached));
+    result["promises"] = promises;
     result["max_error"] = info.statement.max_error;
     result["special_values"] = info.statement.special;
     result["exact_values"] = info.statement.exact;
@@ -346,5 +352,6 @@ NB_MODULE(_native, m) {
       .def("ranges", &Stream::ranges)
       .def("info", &Stream::info);
   add_filter_chunks(m);
+  add_judge(m);
   add_team(m);
 }

@@ -1761,6 +1761,14 @@ def read_header(reader):
             while content.at < len(content.data):
                 region = extents()
                 header.setdefault("regions", []).append((region, [content.get("Q") for _ in region], content.get("d")))
+        elif tag & 0x7FFF == 8:
+            text = lambda: bytes(content.take(content.varint())).decode("utf-8")
+            header["variable"], header["promises"] = text(), []
+            while content.at < len(content.data):
+                promise, bound, reached = text(), content.get("d"), content.get("d")
+                require(0 <= reached <= bound < float("inf") and len(promise) <= 1024, "an impossible promise")
+                header["promises"].append((promise, bound, reached))
+            require(1 <= len(header["promises"]) <= 64, "no promises, or too many")
         else:
             require(not tag & 0x8000, "unknown critical field")
             continue

@@ -24,6 +24,7 @@ BoundsFile read_bounds_file(const std::string& path) {
                                      "build of the tool has no HDF5");
 }
 void inspect_variables(const h5::Address& input, bool) { refuse(input); }
+FileVariables data_variables(const h5::Address& address) { refuse(address); }
 ArrayFile open_variable(const h5::Address& address) { refuse(address); }
 ArrayFile open_unpacked_variable(const h5::Address& address) { refuse(address); }
 Array read_variable(const h5::Address& address, const std::function<Box(const Shape&)>&) {

@@ -24,15 +24,16 @@ enum class Tag : u16 {
   resolved = 4,
   recipe = 5,
   fills = 6,
-  regions = 7
+  regions = 7,
+  promises = 8
 };
 constexpr u16 kCritical = 0x8000;
 
 template <class F>
-void put_field(Writer& out, Tag tag, F&& write_content) {
+void put_field(Writer& out, Tag tag, F&& write_content, u16 critical = kCritical) {
   Writer content;
   write_content(content);
-  out.put(u16(u16(tag) | kCritical));
+  out.put(u16(u16(tag) | critical));
   out.put(u16(0));
   out.put(u32(content.size()));
   out.put_bytes(content.bytes());
@@ -67,6 +68,30 @@ RegionBound get_region(Reader& in) {
   return region;
 }
 
+void put_text(Writer& out, const std::string& text) {
+  out.put_varint(text.size());
+  out.put_array(std::span<const char>(text));
+}
+std::string get_text(Reader& in) {
+  const u64 size = in.get_varint();
+  if (size > kMostPromiseText) fail_corrupt("a text is too long");
+  const ByteView text = in.take(size_t(size));
+  return {text.begin(), text.end()};
+}
+
+void get_promises(Reader& in, Header& header) {
+  header.variable = get_text(in);
+  while (in.remaining() > 0) {
+    StatedPromise& promise = header.promises.emplace_back();
+    promise.text = get_text(in);
+    promise.bound = get_nonnegative(in);
+    promise.reached = get_nonnegative(in);
+    if (promise.reached > promise.bound) fail_corrupt("a promise that is not kept");
+  }
+  if (header.promises.empty() || header.promises.size() > kMostPromises)
+    fail_corrupt("no promises, or too many");
+}
+
 void get_field(Tag tag, Reader& in, Header& header) {
   switch (tag) {
     case Tag::field:
@@ -94,6 +119,9 @@ void get_field(Tag tag, Reader& in, Header& header) {
       break;
     case Tag::regions:
       while (in.remaining() > 0) header.regions.push_back(get_region(in));
+      break;
+    case Tag::promises:
+      get_promises(in, header);
       break;
   }
   in.expect_end();
@@ -188,6 +216,19 @@ void write(const Header& header, Writer& out) {
         content.put(region.bound);
       }
     });
+  // Readers that do not know promises still decode the values.
+  if (!header.promises.empty())
+    put_field(
+        body, Tag::promises,
+        [&](Writer& content) {
+          put_text(content, header.variable);
+          for (const StatedPromise& promise : header.promises) {
+            put_text(content, promise.text);
+            content.put(promise.bound);
+            content.put(promise.reached);
+          }
+        },
+        0);
 
   Writer all;
   all.put(kMagic);
@@ -228,7 +269,7 @@ Header read_header(ByteView bytes) {
                   "a header field needs a feature that this build does not have");
     Reader content(body.take(body.get<u32>()));
     const u16 number = tag & u16(~kCritical);
-    if (number >= u16(Tag::field) && number <= u16(Tag::regions)) {
+    if (number >= u16(Tag::field) && number <= u16(Tag::promises)) {
       if (seen >> number & 1) fail_corrupt("a header field stands twice");
       seen |= 1u << number;
       get_field(Tag(number), content, header);
@@ -241,6 +282,17 @@ Header read_header(ByteView bytes) {
   if ((seen & 0b111110) != 0b111110) fail_corrupt("a header field is missing");
   check(header);
   return header;
+}
+
+std::vector<u8> with_promises(ByteView stream, const std::string& variable,
+                              const std::vector<StatedPromise>& promises) {
+  const auto size = size_t(header_bytes(stream.first(std::min(stream.size(), kPreambleBytes))));
+  Header header = read_header(stream.first(std::min(stream.size(), size)));
+  header.variable = variable, header.promises = promises;
+  Writer out;
+  write(header, out);
+  out.put_bytes(stream.subspan(size));
+  return {out.bytes().begin(), out.bytes().end()};
 }
 
 void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out) {

@@ -26,6 +26,15 @@ struct RegionBound {
   double bound = 0;  // absolute; 0: no loss
 };
 
+// What the writer has made sure of for a quantity that is calculated from values of this array, and
+// perhaps of others, or of these values themselves (docs/QUALITY.md, "Promises").
+struct StatedPromise {
+  std::string text;                // "sqrt(u^2+v^2)=abs:0.1", "zeros(t)"
+  double bound = 0, reached = 0;  // absolute: allowed, and the largest error found
+  friend bool operator==(const StatedPromise&, const StatedPromise&) = default;
+};
+inline constexpr size_t kMostPromises = 64, kMostPromiseText = 1024;  // each text, in bytes
+
 struct Header {
   DType dtype = DType::f32;
   Shape shape, chunk;
@@ -35,6 +44,8 @@ struct Header {
   std::string recipe;
   std::vector<u64> fills;  // bit patterns, zero-extended
   std::vector<RegionBound> regions;
+  std::string variable;                 // the name that promises have for this array
+  std::vector<StatedPromise> promises;
 
   // Chunks are numbered in row-major order of the grid that they form.
   Shape grid() const;
@@ -114,6 +125,9 @@ struct Tail {
 inline constexpr size_t kTailEndBytes = 24;
 
 LEEWAY_EXPORT void write(const Header& header, Writer& out);
+// The same stream, of the standard form, with promises in its header.
+LEEWAY_EXPORT std::vector<u8> with_promises(ByteView stream, const std::string& variable,
+                                            const std::vector<StatedPromise>& promises);
 LEEWAY_EXPORT void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out);
 LEEWAY_EXPORT void write(const Tail& tail, Writer& out);
 
