@@ -35,7 +35,9 @@ struct Formula {
 const Formula kFormulas[] = {
     {"sqrt(u^2+v^2)", 2, [](const double* x) { return hypotl(x[0], x[1]); }},
     {"sqrt(u^2+v^2+w^2)", 3,
-     [](const double* x) { return sqrtl(Real(x[0]) * x[0] + Real(x[1]) * x[1] + Real(x[2]) * x[2]); }},
+     [](const double* x) {
+       return sqrtl(Real(x[0]) * x[0] + Real(x[1]) * x[1] + Real(x[2]) * x[2]);
+     }},
     {"u*v", 2, [](const double* x) { return Real(x[0]) * x[1]; }},
     {"u*v-v*w", 3, [](const double* x) { return Real(x[0]) * x[1] - Real(x[1]) * x[2]; }, 2},
     {"2.5*u-v/3", 2, [](const double* x) { return 2.5L * x[0] - Real(x[1]) / 3; }, 1},
@@ -54,7 +56,8 @@ const Formula kFormulas[] = {
     {"611.2*exp(17.67*(t-273.15)/(t-29.65))", 1,
      [](const double* x) {
        return Real(611.2) * expl(Real(17.67) * (x[0] - Real(273.15)) / (x[0] - Real(29.65)));
-     }, -1},
+     },
+     -1},
 };
 
 class Oracle {
@@ -129,8 +132,8 @@ class Oracle {
       for (double& v : x) v = next_value();
       for (double& v : b) v = std::ldexp(1 + std::abs(uniform()), int(random_() % 40) - 25);
       const Real before = formula.at(x.data());
-      const double scale = std::isfinite(double(before)) && before != 0
-                               ? std::abs(double(before)) : 1.0;
+      const double scale =
+          std::isfinite(double(before)) && before != 0 ? std::abs(double(before)) : 1.0;
       const double bound =
           (random_() % 2 ? scale : 1.0) * std::ldexp(1 + std::abs(uniform()), -int(random_() % 30));
       derived::shrink(expression, place, x.data(), bound, b.data());
@@ -142,7 +145,8 @@ class Oracle {
           while (fabsl(Real(y[s]) - x[s]) > b[s]) y[s] = std::nextafter(y[s], x[s]);
         }
         const Real after = formula.at(y.data()), error = fabsl(after - before);
-        if (!(error <= bound + slack(formula, x, before, after))) fail(formula.text, x, y, error, bound);
+        if (!(error <= bound + slack(formula, x, before, after)))
+          fail(formula.text, x, y, error, bound);
         ++checked_, left_ -= left_ > 0;
       }
       zeros_ += std::ranges::all_of(b, [](double v) { return v == 0; });
@@ -161,7 +165,9 @@ class Oracle {
     const auto slope = [&](const Values& f, size_t i, size_t j, bool by_row, double h) {
       const size_t n = by_row ? rows : columns, at = by_row ? i : j;
       const size_t low = at == 0 ? 0 : at - 1, high = at + 1 == n ? at : at + 1;
-      const auto pick = [&](size_t k) { return Real(by_row ? f[k * columns + j] : f[i * columns + k]); };
+      const auto pick = [&](size_t k) {
+        return Real(by_row ? f[k * columns + j] : f[i * columns + k]);
+      };
       return (pick(high) - pick(low)) / (Real(high - low) * h);
     };
     struct Derived {
@@ -169,15 +175,25 @@ class Oracle {
       std::function<Real(const Values&, const Values&, size_t, size_t)> at;
     };
     const Derived all[] = {
-        {"d(u,1)", [&](const Values& u, const Values&, size_t i, size_t j) { return slope(u, i, j, false, 1); }},
-        {"gradient(u,2,0.5)", [&](const Values& u, const Values&, size_t i, size_t j) {
-           return hypotl(slope(u, i, j, false, hx), slope(u, i, j, true, hy)); }},
-        {"vorticity(u,v,2,0.5)", [&](const Values& u, const Values& v, size_t i, size_t j) {
-           return slope(v, i, j, false, hx) - slope(u, i, j, true, hy); }},
-        {"divergence(u,v,2,0.5)", [&](const Values& u, const Values& v, size_t i, size_t j) {
-           return slope(u, i, j, false, hx) + slope(v, i, j, true, hy); }},
-        {"u*d(u,-1)+v*d(u,-2)", [&](const Values& u, const Values& v, size_t i, size_t j) {
-           return u[i * columns + j] * slope(u, i, j, false, 1) + v[i * columns + j] * slope(u, i, j, true, 1); }},
+        {"d(u,1)", [&](const Values& u, const Values&, size_t i,
+                       size_t j) { return slope(u, i, j, false, 1); }},
+        {"gradient(u,2,0.5)",
+         [&](const Values& u, const Values&, size_t i, size_t j) {
+           return hypotl(slope(u, i, j, false, hx), slope(u, i, j, true, hy));
+         }},
+        {"vorticity(u,v,2,0.5)",
+         [&](const Values& u, const Values& v, size_t i, size_t j) {
+           return slope(v, i, j, false, hx) - slope(u, i, j, true, hy);
+         }},
+        {"divergence(u,v,2,0.5)",
+         [&](const Values& u, const Values& v, size_t i, size_t j) {
+           return slope(u, i, j, false, hx) + slope(v, i, j, true, hy);
+         }},
+        {"u*d(u,-1)+v*d(u,-2)",
+         [&](const Values& u, const Values& v, size_t i, size_t j) {
+           return u[i * columns + j] * slope(u, i, j, false, 1) +
+                  v[i * columns + j] * slope(u, i, j, true, 1);
+         }},
     };
     for (const Derived& quantity : all) {
       std::vector<std::string> names{"u", "v"};
@@ -256,8 +272,7 @@ class Oracle {
     for (size_t p = 0; p < size; ++p) {
       const bool is_nan = std::isnan(v[p]);
       expect(is_nan == std::isnan(b[p]), "NaN");
-      if (!is_nan)
-        expect(fabsl(hypotl(u[p], v[p]) - hypotl(a[p], b[p])) <= 0.1L + 1e-16L, "speed");
+      if (!is_nan) expect(fabsl(hypotl(u[p], v[p]) - hypotl(a[p], b[p])) <= 0.1L + 1e-16L, "speed");
       expect((q[p] == 0) == (c[p] == 0) && c[p] >= 0, "zeros and signs");
       expect(std::abs(double(u[p]) - a[p]) <= 0.5 && std::abs(double(q[p]) - c[p]) <= 1e-3, "own");
       sum += Real(c[p]) - q[p], sums[p / (rows * columns)] += Real(a[p]) - u[p];

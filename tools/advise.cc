@@ -131,7 +131,8 @@ void add_advise(CLI::App& verb) {
                   "what matters: " + Advise::names_of_aims() + "; disk if not given")
       ->type_name("AIM");
   verb.add_option("--recipes", self->recipes,
-                  "names or recipes to try; the presets and some for the aim if not given. Without a bound: "
+                  "names or recipes to try; the presets and some for the aim if not given. Without "
+                  "a bound: "
                   "the one to find it for, small if not given")
       ->type_name("LIST")
       ->delimiter(',');

@@ -56,11 +56,11 @@ std::string with_unit(const Bound& bound, const std::string& units) {
 std::vector<std::string> precision_lines(const Precision& p) {
   std::vector<std::string> lines;
   if (p.step > 0)
-    lines.push_back(fmt::format(
-        "values are {} {}: a bound below {} buys nothing",
-        p.has_decimals ? fmt::format("rounded to {} decimals, multiples of", p.decimals)
-                       : "multiples of",
-        report::number(p.step, 6), report::number(p.step / 2, 3)));
+    lines.push_back(
+        fmt::format("values are {} {}: a bound below {} buys nothing",
+                    p.has_decimals ? fmt::format("rounded to {} decimals, multiples of", p.decimals)
+                                   : "multiples of",
+                    report::number(p.step, 6), report::number(p.step / 2, 3)));
   if (p.mantissa_bits > 0 && p.used_bits < p.mantissa_bits)
     lines.push_back(fmt::format("the last {} of {} mantissa bits are 0 in all values",
                                 p.mantissa_bits - p.used_bits, p.mantissa_bits));
@@ -129,8 +129,7 @@ class Advising {
     std::vector<u64> fills = side.side.fills;
     if (const auto range = value_range(part.view, {.fill_bits = fills})) fills = range->fills;
     if (wants_.empty()) {
-      found.advised =
-          report::suggest(part.view, fills, asked_.recipe, execution_, !side.is_packed);
+      found.advised = report::suggest(part.view, fills, asked_.recipe, execution_, !side.is_packed);
     } else {
       found.advised.precision = precision_of(part.view, fills);
       found.wanted = report::bound_for(part.view, fills, wants_, asked_.recipe, execution_);
@@ -146,11 +145,11 @@ class Advising {
       found.warnings.push_back("stored as f64, but all values are f32: half of the bytes are 0");
     const Shape& chunk = side.side.chunk;
     if (chunk.rank() > 0 && chunk.size() < std::min(kSmallestChunk, side.shape.size()))
-      found.warnings.push_back(fmt::format(
-          "chunks of {} values are too small to be compressed well", chunk.size()));
+      found.warnings.push_back(
+          fmt::format("chunks of {} values are too small to be compressed well", chunk.size()));
     if (part_of(side) < 1)
-      found.warnings.push_back(fmt::format("looked at {:.2g} % of the values, in the middle",
-                                           100 * part_of(side)));
+      found.warnings.push_back(
+          fmt::format("looked at {:.2g} % of the values, in the middle", 100 * part_of(side)));
     if (!wants_.empty() && !found.wanted)
       found.warnings.push_back("no bound tried meets what is wanted");
   }

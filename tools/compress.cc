@@ -37,12 +37,14 @@ struct Compress {
   // With promises, and several arrays perhaps.
   void compress_together() const {
     if (promises.empty() && keep.empty() && !min && !max && !ssim)
-      fail_argument("several arrays are compressed together for --qoi, --keep, --min or --max; "
-                    "without these, one at a time");
+      fail_argument(
+          "several arrays are compressed together for --qoi, --keep, --min or --max; "
+          "without these, one at a time");
     if (!region_bounds.empty() || !bounds.empty() || !bounds_file.empty() || !excluded.empty() ||
         brief)
-      fail_argument("--qoi, --keep, --min, --max and --ssim do not go together with "
-                    "--region-bound, --bounds, --bounds-file, --exclude and --brief");
+      fail_argument(
+          "--qoi, --keep, --min, --max and --ssim do not go together with "
+          "--region-bound, --bounds, --bounds-file, --exclude and --brief");
     CompressOptions options;
     options.bound = bound.given();
     options.recipe = !recipe.empty() ? recipe : !preset.empty() ? preset : "small";
@@ -51,8 +53,8 @@ struct Compress {
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
     options.execution.progress = nullptr;
-    CompressTogether{inputs, output, options, variables, promises, fills, keep, min,
-                     max,    ssim,   force,   json,      work.quiet, array}
+    CompressTogether{inputs, output, options, variables, promises, fills,      keep,
+                     min,    max,    ssim,    force,     json,     work.quiet, array}
         .run();
   }
 
@@ -194,6 +196,32 @@ struct Compress {
   }
 };
 
+void add_promises(Compress& self, CLI::App& verb) {
+  const auto group = "Promises (docs/QUALITY.md)";
+  verb.add_option("--qoi", self.promises,
+                  "a bound of what is calculated from the values, checked and stated in the "
+                  "stream: 'sqrt(u^2+v^2)=abs:0.1', 'gradient(x)=rel:0.01', 'mean(x)=abs:1e-4'; "
+                  "may be repeated. An array without a name is x")
+      ->type_name("EXPR=BOUND")
+      ->group(group)
+      ->expected(1)
+      ->take_all();
+  verb.add_option("--keep", self.keep,
+                  "zeros: zeros stay zeros; sign: what is below, at or above 0 stays so")
+      ->type_name("zeros,sign")
+      ->group(group);
+  verb.add_option("--min", self.min, "no value falls below this limit")
+      ->type_name("V")
+      ->group(group);
+  verb.add_option("--max", self.max, "no value rises above this limit")
+      ->type_name("V")
+      ->group(group);
+  verb.add_option("--ssim", self.ssim,
+                  "smallest data SSIM of any map, as 'leeway report' defines it; measured")
+      ->type_name("S")
+      ->group(group);
+}
+
 }  // namespace
 
 void add_compress(CLI::App& verb) {
@@ -241,29 +269,7 @@ void add_compress(CLI::App& verb) {
                   "absolute bounds value by value: a raw file named like b_100x500.f32, or .npy; "
                   "infinity where the bound is enough")
       ->type_name("FILE");
-  const auto group = "Promises (docs/QUALITY.md)";
-  verb.add_option("--qoi", self->promises,
-                  "a bound of what is calculated from the values, checked and stated in the "
-                  "stream: 'sqrt(u^2+v^2)=abs:0.1', 'gradient(x)=rel:0.01', 'mean(x)=abs:1e-4'; "
-                  "may be repeated. An array without a name is x")
-      ->type_name("EXPR=BOUND")
-      ->group(group)
-      ->expected(1)
-      ->take_all();
-  verb.add_option("--keep", self->keep,
-                  "zeros: zeros stay zeros; sign: what is below, at or above 0 stays so")
-      ->type_name("zeros,sign")
-      ->group(group);
-  verb.add_option("--min", self->min, "no value falls below this limit")
-      ->type_name("V")
-      ->group(group);
-  verb.add_option("--max", self->max, "no value rises above this limit")
-      ->type_name("V")
-      ->group(group);
-  verb.add_option("--ssim", self->ssim,
-                  "smallest data SSIM of any map, as 'leeway report' defines it; measured")
-      ->type_name("S")
-      ->group(group);
+  add_promises(*self, verb);
   verb.add_option("--fill", self->fills,
                   "a value that means 'nothing here': kept exactly, not part of the range")
       ->type_name("V")

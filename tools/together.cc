@@ -39,15 +39,14 @@ std::vector<Input> open_inputs(const std::vector<std::string>& texts, const Arra
       if (container->names.empty())
         fail_argument("name the variables that promises speak of: " + path + ":u,v");
       for (const std::string& variable : container->names)
-        inputs.push_back(
-            {container->names.size() == 1 && !name.empty() ? name : variable,
-             std::filesystem::path(container->path).stem().string() + "." + variable,
-             open_unpacked(container->path + ":" + variable, {})});
+        inputs.push_back({container->names.size() == 1 && !name.empty() ? name : variable,
+                          std::filesystem::path(container->path).stem().string() + "." + variable,
+                          open_unpacked(container->path + ":" + variable, {})});
     } else {
       if (name.empty() && texts.size() > 1)
         fail_argument("of several arrays each needs the name that promises give it: u=" + text);
-      inputs.push_back({name.empty() ? "x" : name, name.empty() ? stem : name,
-                        open_array(path, array)});
+      inputs.push_back(
+          {name.empty() ? "x" : name, name.empty() ? stem : name, open_array(path, array)});
     }
   }
   return inputs;
@@ -107,8 +106,7 @@ std::string text_of(const Kept& kept) {
 }
 
 void tell(const CompressTogether& asked, const derived::Together& made,
-           const std::vector<Input>& inputs, const std::vector<std::string>& paths,
-           double seconds) {
+          const std::vector<Input>& inputs, const std::vector<std::string>& paths, double seconds) {
   u64 before = 0, after = 0;
   Json list = Json::array();
   for (size_t m = 0; m < inputs.size(); ++m) {
@@ -125,8 +123,7 @@ void tell(const CompressTogether& asked, const derived::Together& made,
     if (!asked.json && !asked.quiet)
       fmt::print("{}: {} -> {}, ratio {:.2f}, largest error {:.6g}, {}\n",
                  printable(inputs[m].name), readable_bytes(r.input_bytes),
-                 readable_bytes(r.output_bytes), ratio, r.statement.max_error,
-                 printable(paths[m]));
+                 readable_bytes(r.output_bytes), ratio, r.statement.max_error, printable(paths[m]));
   }
   Json promises = Json::array();
   for (const Kept& kept : made.promises) {
@@ -135,10 +132,10 @@ void tell(const CompressTogether& asked, const derived::Together& made,
   }
   if (asked.json)
     print(Json{{"variables", list},
-           {"promises", promises},
-           {"ratio", double(before) / double(after)},
-           {"passes", made.passes},
-           {"seconds", seconds}});
+               {"promises", promises},
+               {"ratio", double(before) / double(after)},
+               {"passes", made.passes},
+               {"seconds", seconds}});
 }
 
 // One array with a data SSIM to be kept.
@@ -153,12 +150,12 @@ void compress_for_ssim(const CompressTogether& asked, const Member& member,
   const double ratio = double(r.input_bytes) / double(r.output_bytes);
   if (asked.json)
     print(Json{{"input_bytes", r.input_bytes},
-           {"output_bytes", r.output_bytes},
-           {"ratio", ratio},
-           {"bound", r.abs_bound},
-           {"max_error", r.statement.max_error},
-           {"dssim", made.dssim},
-           {"output", path}});
+               {"output_bytes", r.output_bytes},
+               {"ratio", ratio},
+               {"bound", r.abs_bound},
+               {"max_error", r.statement.max_error},
+               {"dssim", made.dssim},
+               {"output", path}});
   else if (!asked.quiet)
     fmt::print("{} -> {}, ratio {:.2f}, bound {}, data SSIM of the worst map {:.8f}, {}\n",
                readable_bytes(r.input_bytes), readable_bytes(r.output_bytes), ratio,
@@ -247,14 +244,14 @@ CheckedPromises check_promises(const std::vector<std::string>& streams,
   std::erase_if(promises, [](const StatedPromise& promise) {
     return report::dssim_promised(promise.text).has_value();
   });
-  for (const Kept& kept :
-       derived::check_together(members, promises, execution, result.unchecked)) {
+  for (const Kept& kept : derived::check_together(members, promises, execution, result.unchecked)) {
     if (kept.holds())
       result.kept.push_back(text_of(kept));
     else
-      result.complaints.push_back(fmt::format("'{}' is not kept: {} of {} are beyond, the largest "
-                                              "error is {:.9g}",
-                                              kept.text, kept.beyond, kept.compared, kept.reached));
+      result.complaints.push_back(
+          fmt::format("'{}' is not kept: {} of {} are beyond, the largest "
+                      "error is {:.9g}",
+                      kept.text, kept.beyond, kept.compared, kept.reached));
   }
   return result;
 }

@@ -10,9 +10,9 @@
 namespace leeway::cli {
 
 struct CompressTogether {
-  std::vector<std::string> inputs;  // "u=u.npy", "run.nc:u,v", or one path, whose array is "x"
-  std::string output;               // a stream; a folder for several
-  CompressOptions options;          // the bound may be missing
+  std::vector<std::string> inputs;      // "u=u.npy", "run.nc:u,v", or one path, whose array is "x"
+  std::string output;                   // a stream; a folder for several
+  CompressOptions options;              // the bound may be missing
   std::vector<std::string> own_bounds;  // "u=abs:0.5"
   std::vector<std::string> promises, fills;
   std::string keep;  // "zeros,sign"

@@ -7,8 +7,8 @@
 //
 // Every variable but the last stays within kShare of the bound, with later ones at their originals;
 // so the last one always finds a target as long as the quantity is about linear. Without targets,
-// each of two equal terms would have to keep 1 / sqrt(2) of the bound or less, whatever happens to the
-// other; with them, each has nearly all of it.
+// each of two equal terms would have to keep 1 / sqrt(2) of the bound or less, whatever happens to
+// the other; with them, each has nearly all of it.
 #pragma once
 
 #include "leeway/derived/grid.h"

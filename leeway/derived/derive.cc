@@ -57,7 +57,8 @@ Numbers shared_out(const Numbers& most, const Numbers& slopes, size_t size, doub
     goes_on = false;
     share = left / double(count);
     for (size_t s = 0; s < size; ++s) {
-      if (is_done[s] || !(slopes[s] > 0 && most[s] > 0) || !(slopes[s] * most[s] <= share)) continue;
+      if (is_done[s] || !(slopes[s] > 0 && most[s] > 0) || !(slopes[s] * most[s] <= share))
+        continue;
       is_done[s] = goes_on = true;
       left -= slopes[s] * most[s], --count;
     }

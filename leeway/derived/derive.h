@@ -9,8 +9,8 @@
 namespace leeway::derived {
 
 // Makes bounds smaller where the promise needs it, at single points: quantities at every point,
-// zeros, signs and limits. Of means and sums nothing can be said beforehand but too little: they are
-// checked on decoded values (keep.h). `bound` is the absolute one of a quantity.
+// zeros, signs and limits. Of means and sums nothing can be said beforehand but too little: they
+// are checked on decoded values (keep.h). `bound` is the absolute one of a quantity.
 void derive(const Promise& promise, double bound, const Grid& values, Grid& bounds,
             const Execution& execution);
 

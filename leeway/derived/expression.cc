@@ -169,8 +169,8 @@ Interval Expression::value(const Interval* inputs, const Place& place,
         add(node.a, -d);
         break;
       case Op::power:
-        add(node.a, node.b == 1 ? d
-                                : d * Interval::at(double(node.b)) * power(a(), int(node.b) - 1));
+        add(node.a,
+            node.b == 1 ? d : d * Interval::at(double(node.b)) * power(a(), int(node.b) - 1));
         break;
       case Op::square_root:
         add(node.a, d / (Interval::at(2) * results[n]));

@@ -75,13 +75,13 @@ class Expression {
 
   // Where slots and spans are, seen from a point of the grid.
   struct Place {
-    std::array<u64, kMostSlots> offset;  // in row-major order
+    std::array<u64, kMostSlots> offset;   // in row-major order
     std::array<double, kMostNodes> span;  // by node
   };
   void place(const Index& point, Place& place) const;
 
-  // A range of the values that it has where slot s is anywhere in inputs[s]; unbounded if it may not
-  // be defined there.
+  // A range of the values that it has where slot s is anywhere in inputs[s]; unbounded if it may
+  // not be defined there.
   Interval value(const Interval* inputs, const Place& place) const;
   // And of its partial derivatives by every slot.
   Interval value(const Interval* inputs, const Place& place, Interval* derivatives) const;

@@ -21,8 +21,8 @@ struct Grid {
 // Throws for integers of 64 bits, which no double holds.
 std::vector<double> values_of(const View& view, const std::vector<u64>& fills);
 
-// Calls f for boxes that make up the grid. If `reach` is not 0, boxes that are worked on at the same
-// time lie so far apart that steps of that length from them do not meet.
+// Calls f for boxes that make up the grid. If `reach` is not 0, boxes that are worked on at the
+// same time lie so far apart that steps of that length from them do not meet.
 void for_each_box(const Shape& shape, size_t reach, const Execution& execution,
                   const std::function<void(const Box&, u64 ordinal)>& f);
 u64 boxes_of(const Shape& shape, size_t reach);

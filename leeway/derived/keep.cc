@@ -157,7 +157,7 @@ Kept check(const Promise& promise, double bound, const Grid& original, const Gri
   Kept kept{.text = promise.text, .bound = bound};
   if (promise.rule == Rule::quantity) {
     (promise.over == Over::point ? check_points : check_groups)(promise, original, decoded,
-                                                                 execution, bounds, kept);
+                                                                execution, bounds, kept);
     return kept;
   }
   const std::vector<double>&x = original.of[promise.variable], &y = decoded.of[promise.variable];

@@ -11,8 +11,8 @@ namespace leeway::derived {
 struct Kept {
   std::string text;
   double bound = 0;    // absolute
-  double reached = 0;  // the largest error, not below the true one; infinite: something that was not
-                       // defined or had to stay has changed
+  double reached = 0;  // the largest error, not below the true one; infinite: something that was
+                       // not defined or had to stay has changed
   u64 compared = 0, beyond = 0;  // points, means or sums
   Index worst{};                 // of a quantity at points: where that is
   bool holds() const { return beyond == 0; }

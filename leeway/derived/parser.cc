@@ -115,7 +115,8 @@ class Parser {
   }
   std::string name() {
     const size_t first = at_;
-    while (at_ < text_.size() && (begins_name(text_[at_]) || (text_[at_] >= '0' && text_[at_] <= '9')))
+    while (at_ < text_.size() &&
+           (begins_name(text_[at_]) || (text_[at_] >= '0' && text_[at_] <= '9')))
       ++at_;
     return std::string(text_.substr(first, at_ - first));
   }
@@ -232,8 +233,7 @@ class Parser {
   // stands for the neighbour that is missing.
   size_t derivative(Range of, std::ptrdiff_t axis, double spacing) {
     if (++depth_ > kDeepest) fail("too many differences inside each other");
-    const size_t high = argument(of, {size_t(axis), +1}),
-                 low = argument(of, {size_t(axis), -1});
+    const size_t high = argument(of, {size_t(axis), +1}), low = argument(of, {size_t(axis), -1});
     const size_t rise = put(Op::subtract, high, low);
     e_.paths_.push_back(path_);
     const size_t span = put(Op::span, e_.paths_.size() - 1, size_t(axis), spacing);

@@ -122,8 +122,7 @@ Promise parse_promise(std::string_view given, std::vector<std::string>& names, b
       promise.variable = number_of(*variable, names, may_add);
       return promise;
     }
-  for (const auto& [word, rule] :
-       {std::pair{">=", Rule::lowest}, std::pair{"<=", Rule::highest}})
+  for (const auto& [word, rule] : {std::pair{">=", Rule::lowest}, std::pair{"<=", Rule::highest}})
     if (const size_t at = text.find(word); at != text.npos) {
       promise.rule = rule;
       if (!parse(text.substr(at + 2), promise.limit) || !std::isfinite(promise.limit))

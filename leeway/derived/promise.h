@@ -10,7 +10,8 @@
 //   gradient(t)=rel:1e-2         of the range that the quantity has
 //   zeros(t)                     zeros stay zeros
 //   sign(t)                      what is below, at or above 0 stays so
-//   t>=0, t<=100                 no value passes the limit, unless it did so before: then it is kept
+//   t>=0, t<=100                 no value passes the limit, unless it did so before: then it is
+//   kept
 #pragma once
 
 #include <optional>

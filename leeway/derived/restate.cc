@@ -23,7 +23,7 @@ ChunkErrors errors_of(ByteView stream, const std::vector<double>& original,
   ChunkErrors errors;
   for (u64 chunk = 0; chunk < header.grid().size(); ++chunk) {
     const FrameHead head = read_frame_head(stream.subspan(size_t(at), kFrameHeadBytes));
-    at += kFrameHeadBytes + head.payload_bytes;
+    at += frame_bytes(head.payload_bytes);
     const Box box = header.chunk_box(chunk);
     double largest = 0;
     for_each_outer(box.shape, 0, [&](const Index& inside) {
@@ -51,12 +51,12 @@ std::vector<u8> restated(ByteView stream, const std::vector<double>& errors,
   for (const double error : errors) {
     FrameHead head = read_frame_head(stream.subspan(size_t(at), kFrameHeadBytes));
     const ByteView payload = stream.subspan(size_t(at) + kFrameHeadBytes, head.payload_bytes);
-    at += kFrameHeadBytes + head.payload_bytes;
+    at += frame_bytes(head.payload_bytes);
     head.max_error = std::min(std::max(head.max_error, error), head.bound);
     const size_t start = out.size();
     out.extend(kFrameHeadBytes);
-    write(head, out.again<kFrameHeadBytes>(start));
     out.put_bytes(payload);
+    finish_frame(head, start, out);
     statement.add(head);
   }
   Tail tail = read_tail(stream.subspan(size_t(at)), errors.size());

@@ -10,8 +10,8 @@
 
 namespace leeway::derived {
 
-// The largest error of each chunk. `is_within`: whether each is within the bound of its frame, as it
-// must be to be stated.
+// The largest error of each chunk. `is_within`: whether each is within the bound of its frame, as
+// it must be to be stated.
 struct ChunkErrors {
   std::vector<double> largest;
   std::vector<u64> beyond;  // chunks with larger errors than their frames can state

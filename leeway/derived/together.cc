@@ -22,9 +22,9 @@ constexpr size_t kMostClasses = 14;  // fewer than a writer makes powers of two 
 // The recipe with bounds by value that comes nearest to the one asked for.
 std::string by_value_recipe(const std::string& recipe) {
   constexpr std::pair<std::string_view, std::string_view> kNearest[] = {
-      {"fast", "lorenzo+elementwise+huffman"},   {"balanced", "pyramid+elementwise+rans"},
-      {"small", "pyramid+elementwise+rans"},     {"smallest", "pyramid+elementwise+rans"},
-      {"auto", "pyramid+elementwise+rans"},      {"plain", "pyramid+elementwise+rans"},
+      {"fast", "lorenzo+elementwise+huffman"}, {"balanced", "pyramid+elementwise+rans"},
+      {"small", "pyramid+elementwise+rans"},   {"smallest", "pyramid+elementwise+rans"},
+      {"auto", "pyramid+elementwise+rans"},    {"plain", "pyramid+elementwise+rans"},
       {"lossless", "pyramid+elementwise+rans"}};
   for (const auto& [name, nearest] : kNearest)
     if (recipe == name) return std::string(nearest);
@@ -260,9 +260,9 @@ class Work {
     double stated = 0;  // the largest error that a value may have
     for (size_t i = 0; i < bounds.size(); ++i)
       if (!std::isnan(originals_.of[m][i]))
-        stated = std::max(stated, std::min(room_.of[m][i],
-                                           above(bounds[i] + std::abs(aim.targets[i] -
-                                                                      originals_.of[m][i]))));
+        stated = std::max(
+            stated, std::min(room_.of[m][i],
+                             above(bounds[i] + std::abs(aim.targets[i] - originals_.of[m][i]))));
     Coded coded = coded_with(m, targets_of(m, aim.targets), bounds, stated);
     // A frame can state no error above the largest bound of its values: where targets lead beyond
     // it, one value is given the largest bound there is. It is checked like all others.
@@ -326,10 +326,11 @@ class Work {
       coded.stream.insert(coded.stream.end(), part.begin(), part.end());
     });
     DecompressOptions reading;
-    reading.execution.threads = execution_.threads, reading.execution.executor = execution_.executor;
+    reading.execution.threads = execution_.threads,
+    reading.execution.executor = execution_.executor;
     const Array decoded = decompress(coded.stream, reading);
-    coded.decoded = values_of(View(decoded.data(), decoded.dtype(), decoded.shape()),
-                              coded.report.fills);
+    coded.decoded =
+        values_of(View(decoded.data(), decoded.dtype(), decoded.shape()), coded.report.fills);
     coded.errors = errors_of(coded.stream, originals_.of[m], coded.decoded);
     return coded;
   }
@@ -338,8 +339,8 @@ class Work {
     result_.promises.clear();
     bool all = true;
     for (size_t k = 0; k < promises_.size(); ++k) {
-      result_.promises.push_back(check(promises_[k], bounds_of_promises_[k], originals_, decoded_,
-                                       execution_, &room_));
+      result_.promises.push_back(
+          check(promises_[k], bounds_of_promises_[k], originals_, decoded_, execution_, &room_));
       all &= result_.promises.back().holds();
     }
     return all;
@@ -369,7 +370,7 @@ class Work {
   std::vector<Promise> promises_;
   std::vector<double> bounds_of_promises_;
   Grid originals_, decoded_;
-  Grid room_;  // the largest error that each value may have
+  Grid room_;                                // the largest error that each value may have
   std::vector<std::vector<double>> errors_;  // the largest of each chunk
   std::vector<size_t> choices_;
   Together result_;

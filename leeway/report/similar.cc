@@ -53,8 +53,8 @@ Similar compress_similar(const View& array, CompressOptions options, double leas
   const double cap = smallest_bound(array, options);
   const Execution& execution = options.execution;
   const std::string wanted = "dssim>=" + exact_number(least);
-  const auto guess = bound_for(array, options.fill_bits, {parse_requirements(wanted)},
-                               options.recipe, execution);
+  const auto guess =
+      bound_for(array, options.fill_bits, {parse_requirements(wanted)}, options.recipe, execution);
   if (!guess && (!range || !(range->size() > 0)))
     fail_argument("the array has one value only: there is no data SSIM to be kept");
   double bound = std::min(cap, guess ? guess->bound.limits()[0].value : range->size() * 1e-9);
@@ -74,10 +74,10 @@ Similar compress_similar(const View& array, CompressOptions options, double leas
       fail_argument("the array has no map of 11 x 11 values: data SSIM is not defined for it");
     if (!(made.dssim >= least)) continue;
     const double gap = std::max(0.0, 1 - made.dssim);
-    made.stream = with_promises(
-        made.stream, name,
-        {{std::string(kBefore) + name + std::string(kBetween) + exact_number(least),
-          std::max(gap, 1 - least), gap}});
+    made.stream =
+        with_promises(made.stream, name,
+                      {{std::string(kBefore) + name + std::string(kBetween) + exact_number(least),
+                        std::max(gap, 1 - least), gap}});
     made.report.output_bytes = made.stream.size();
     return made;
   }

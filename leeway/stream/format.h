@@ -33,7 +33,7 @@ struct RegionBound {
 // What the writer has made sure of for a quantity that is calculated from values of this array, and
 // perhaps of others, or of these values themselves (docs/QUALITY.md, "Promises").
 struct StatedPromise {
-  std::string text;                // "sqrt(u^2+v^2)=abs:0.1", "zeros(t)"
+  std::string text;               // "sqrt(u^2+v^2)=abs:0.1", "zeros(t)"
   double bound = 0, reached = 0;  // absolute: allowed, and the largest error found
   friend bool operator==(const StatedPromise&, const StatedPromise&) = default;
 };
@@ -48,7 +48,7 @@ struct Header {
   std::string recipe;
   std::vector<u64> fills;  // bit patterns, zero-extended
   std::vector<RegionBound> regions;
-  std::string variable;                 // the name that promises have for this array
+  std::string variable;  // the name that promises have for this array
   std::vector<StatedPromise> promises;
 
   // Chunks are numbered in row-major order of the grid that they form.
