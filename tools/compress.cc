@@ -21,7 +21,7 @@ struct Compress {
   std::vector<std::string> fills, promises;
   std::optional<double> min, max, ssim;
   std::vector<std::string> variables, excluded, region_bounds;
-  bool no_detect = false, force = false, json = false, brief = false;
+  bool no_detect = false, force = false, json = false, brief = false, growing = false;
   BoundOptions bound;
   ArrayOptions array;
   WorkOptions work;
@@ -73,10 +73,12 @@ struct Compress {
       complain(complaint);
     options.detect_fills = !no_detect;
     options.brief = brief;
+    options.growing = growing;
+    if (brief && growing) fail_argument("give --brief or --growing, not both");
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
-    if (container && (!region_bounds.empty() || !bounds.empty()))
-      fail_argument("--region-bound and --bounds are for raw and .npy files");
+    if (container && (!region_bounds.empty() || !bounds.empty() || growing))
+      fail_argument("--region-bound, --bounds and --growing are for raw and .npy files");
     if (brief && h5::is_container_name(output))
       fail_argument("--brief is for streams: chunks of HDF5 and netCDF files are brief anyway");
     if (container)
@@ -281,6 +283,8 @@ void add_compress(CLI::App& verb) {
   verb.add_flag("--brief", self->brief,
                 "the brief form of a stream, some 250 bytes smaller, for arrays of one chunk; it "
                 "cannot be updated");
+  verb.add_flag("--growing", self->growing,
+                "a stream that 'leeway append' can put rows behind, along the first axis");
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("-f,--force", self->force,

@@ -16,6 +16,7 @@ Json to_json(const Info& info) {
   json["dtype"] = name_of(header.dtype);
   json["shape"] = json_of(header.shape);
   json["chunk"] = json_of(header.chunk);
+  json["growing"] = header.is_growing;
   json["chunks"] = info.chunks;
   json["bound"] = {{"asked", json_of(header.bound)}, {"absolute", header.abs_bound}};
   json["range"] = {header.min, header.max};
@@ -78,7 +79,13 @@ void print(const Info& info, const StreamReader& stream) {
   if (stream.dead_bytes() > 0)
     report.add("replaced", fmt::format("{} of it take up room only: leeway update FILE --compact",
                                        readable_bytes(stream.dead_bytes())));
-  if (stream.bytes_left_out() > 0)
+  if (header.is_growing) report.add("growing", "along the first axis: leeway append FILE ROWS");
+  if (stream.bytes_left_out() > 0 && header.is_growing)
+    report.add("unfinished",
+               fmt::format("rows are being appended, or were until somebody was interrupted: {} "
+                           "behind the end",
+                           readable_bytes(stream.bytes_left_out())));
+  else if (stream.bytes_left_out() > 0)
     report.add("interrupted",
                fmt::format("an update was, after {}; the stream is what it was before",
                            readable_bytes(stream.bytes_left_out())));

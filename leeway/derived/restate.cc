@@ -59,7 +59,7 @@ std::vector<u8> restated(ByteView stream, const std::vector<double>& errors,
     finish_frame(head, start, out);
     statement.add(head);
   }
-  Tail tail = read_tail(stream.subspan(size_t(at)), errors.size());
+  Tail tail = read_tail(stream.subspan(size_t(at)), header);
   tail.statement = statement.statement();
   write(tail, out);
   return {out.bytes().begin(), out.bytes().end()};

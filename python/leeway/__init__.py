@@ -27,8 +27,8 @@ from ._judge import BoundAdvice, Comparison, Kept, Report, Suggestion, Together
 from ._arrays import NUMPY_NAMES, as_array, bfloat16, default_threads, fill_values, number, split_fills, value_range
 from ._selection import Selection
 
-__all__ = ["Info", "Stream", "Verification", "advise", "compare", "compress", "compress_together", "decompress", "inspect", "preview",
-           "recipes", "region", "report", "verify", "verify_together"]
+__all__ = ["Info", "Stream", "Verification", "advise", "append", "compare", "compress", "compress_together", "decompress", "inspect",
+           "join", "preview", "recipes", "region", "report", "verify", "verify_together"]
 __version__: str = _native.version()
 
 Stream = Union[bytes, bytearray, memoryview, np.ndarray, str, os.PathLike]
@@ -95,6 +95,7 @@ def compress(
     region_bounds: Iterable[tuple[Any, float]] = (),
     bounds: Any = None,
     brief: bool = False,
+    growing: bool = False,
     progress: Progress | None = None,
 ) -> bytes:
     """Compresses an array of integers or floating-point numbers, of any layout and byte order, into a stream.
@@ -124,6 +125,7 @@ def compress(
     threads       worker threads; LEEWAY_NUM_THREADS or all cores if not given. The stream does not depend on it.
     brief         whether an array that fits into one chunk gets the brief form of a stream, which saves some 250 bytes: for what is
                   embedded in a container or sent in a message. Everything reads both forms; a brief stream cannot be updated.
+    growing       whether rows can be put behind the array: see append()
     progress      called now and then with the part of the work that is done, 0 to 1, from any thread; what it raises ends the work
 
     NaN and infinities are always kept. Decoded arrays are in the byte order of the machine, rows last.
@@ -136,7 +138,7 @@ def compress(
     stream = _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless, ratio, rate, pointwise), recipe, fills, detect_fills,
                               _chunk(chunk), threads or default_threads(),
                               [(*_box(region, values.shape), number("the bound of a region", bound)) for region, bound in region_bounds],
-                              None if bounds is None else _bounds(bounds), fill_bits, bool(brief), None, progress)
+                              None if bounds is None else _bounds(bounds), fill_bits, bool(brief), None, bool(growing), progress)
     asked = min(values.nbytes / ratio if ratio else np.inf, values.size * rate / 8 if rate else np.inf)
     missed = np.isfinite(asked) and not 0.97 <= len(stream) / max(asked, 1) <= 1.03
     if missed and (len(stream) > asked or inspect(stream).max_error > 0):  # smaller without an error is as good as can be
@@ -153,7 +155,7 @@ def _compress_chunk(array: Any, limits: list[tuple[str, float]], recipe: str, fi
     values, as_type = as_array(array)
     fills, fill_bits = split_fills(values, as_type, fill_values(array, fill))
     regions = [(*_box(region, values.shape), bound) for region, bound in region_bounds]
-    return _native.compress(values, as_type, limits, recipe, fills, True, [], threads, regions, None, fill_bits, True, whole, None)
+    return _native.compress(values, as_type, limits, recipe, fills, True, [], threads, regions, None, fill_bits, True, whole, False, None)
 
 
 def _result(stream: _native.Stream, shape: Sequence[int], out: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, str]:
@@ -228,6 +230,7 @@ class Info:
     chunk: tuple[int, ...]
     chunks: int
     form: str  #: "standard" or "brief"
+    growing: bool  #: whether rows can be put behind the array: append()
     bound: Mapping[str, float]  #: as asked
     abs_bound: float  #: the absolute bound in force; 0: no loss
     range: tuple[float, float]
@@ -436,3 +439,6 @@ def advise(
 def recipes() -> dict[str, tuple[str, str]]:
     """The named recipes: the stages of each, and what it is good for."""
     return _native.recipes()
+
+
+from ._grow import append, join  # noqa: E402  they use what is above
