@@ -1765,6 +1765,14 @@ def read_header(reader):
         elif tag & 0x7FFF == 8:
             require(content.get("B") == 0, "growth along another axis")
             header["growing"] = hash_of(reader.data[: 16 + size])
+        elif tag & 0x7FFF == 9:
+            text = lambda: bytes(content.take(content.varint())).decode("utf-8")
+            header["variable"], header["promises"] = text(), []
+            while content.at < len(content.data):
+                promise, bound, reached = text(), content.get("d"), content.get("d")
+                require(0 <= reached <= bound < float("inf") and len(promise) <= 1024, "an impossible promise")
+                header["promises"].append((promise, bound, reached))
+            require(1 <= len(header["promises"]) <= 64, "no promises, or too many")
         else:
             require(not tag & 0x8000, "unknown critical field")
             continue
