@@ -8,7 +8,8 @@
  *   leeway_gpu_plan* plan;
  *   leeway_gpu_plan_create(leeway, device, &array, &plan);
  *   cudaMalloc(&workspace, leeway_gpu_workspace(plan)), cudaMalloc(&stream, leeway_gpu_most(plan));
- *   leeway_gpu_compress(leeway, plan, values, stream, leeway_gpu_most(plan), report, workspace, queue);
+ *   leeway_gpu_compress(leeway, plan, values, stream, leeway_gpu_most(plan), report, workspace,
+ * queue);
  *
  * No header of CUDA or HIP is needed: a queue is a cudaStream_t or hipStream_t. Functions that get
  * a queue only put work into it: they wait for nothing, allocate nothing, and may be captured in a
@@ -52,10 +53,11 @@ LEEWAY_API leeway_status leeway_gpu_plan_for_stream(leeway_context*, leeway_gpu*
                                                     leeway_gpu_plan** plan);
 LEEWAY_API void leeway_gpu_plan_free(leeway_gpu_plan* plan);
 LEEWAY_API size_t leeway_gpu_workspace(const leeway_gpu_plan* plan); /* bytes of device memory */
-LEEWAY_API size_t leeway_gpu_most(const leeway_gpu_plan* plan); /* a capacity that is enough */
+LEEWAY_API size_t leeway_gpu_most(const leeway_gpu_plan* plan);      /* a capacity that is enough */
 
 /* Stream and workspace are aligned to 16 bytes. A status other than LEEWAY_OK says that the call
- * makes no sense or that the device refused the work; what only the device knows is in the report. */
+ * makes no sense or that the device refused the work; what only the device knows is in the report.
+ */
 LEEWAY_API leeway_status leeway_gpu_compress(leeway_context*, const leeway_gpu_plan* plan,
                                              const void* values, void* stream, size_t capacity,
                                              leeway_gpu_report* report, void* workspace,

@@ -46,22 +46,21 @@ leeway_status leeway_gpu_plan_create(leeway_context* context, leeway_gpu* device
                                      const leeway_array* like, leeway_gpu_plan** plan) {
   return leeway::guarded(context, [&] {
     leeway::require(device && plan, "no device or no place for a plan given");
-    *plan = new leeway_gpu_plan{
-        device, {context->options, leeway::view_of_array<const std::byte>(like)}};
+    *plan = new leeway_gpu_plan{device,
+                                {context->options, leeway::view_of_array<const std::byte>(like)}};
   });
 }
 
 leeway_status leeway_gpu_plan_for_stream(leeway_context* context, leeway_gpu* device,
-                                         const void* stream, size_t bytes,
-                                         leeway_gpu_plan** plan) {
+                                         const void* stream, size_t bytes, leeway_gpu_plan** plan) {
   return leeway::guarded(context, [&] {
     leeway::require(device && stream && plan, "no device, stream or place for a plan given");
     const leeway::ByteView view(static_cast<const leeway::u8*>(stream), bytes);
     const auto size = leeway::header_bytes(view.first(std::min(bytes, leeway::kPreambleBytes)));
     leeway::require(size <= bytes, "more of the stream is needed to see its header");
     const leeway::Header header = leeway::read_header(view.first(size_t(size)));
-    *plan = new leeway_gpu_plan{
-        device, {header, leeway::View(nullptr, header.dtype, header.shape)}};
+    *plan =
+        new leeway_gpu_plan{device, {header, leeway::View(nullptr, header.dtype, header.shape)}};
   });
 }
 void leeway_gpu_plan_free(leeway_gpu_plan* plan) { delete plan; }
@@ -81,9 +80,9 @@ leeway_status leeway_gpu_compress(leeway_context* context, const leeway_gpu_plan
 }
 
 leeway_status leeway_gpu_decompress(leeway_context* context, const leeway_gpu_plan* plan,
-                                    const void* stream, size_t bytes,
-                                    const leeway_gpu_report* made, void* values,
-                                    leeway_gpu_report* report, void* workspace, void* queue) {
+                                    const void* stream, size_t bytes, const leeway_gpu_report* made,
+                                    void* values, leeway_gpu_report* report, void* workspace,
+                                    void* queue) {
   return leeway::guarded(context, [&] {
     leeway::require(plan && stream && report && workspace, "a pointer is missing");
     plan->plan.decompress(*plan->device->device, stream, bytes, own(made), values, own(report),

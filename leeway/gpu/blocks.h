@@ -37,7 +37,8 @@ LEEWAY_DEVICE LaneCode difference(i64 code, i64 before, u32 bits) {
 }
 
 LEEWAY_DEVICE BlockHead choose_head(const LaneCode& own, bool may_be_outlier) {
-  const u64 others = tile_or(lane() == 0 ? u64(0) : own.magnitude), first = shuffle(own.magnitude, 0);
+  const u64 others = tile_or(lane() == 0 ? u64(0) : own.magnitude),
+            first = shuffle(own.magnitude, 0);
   const BlockHead plain{bit_width(first | others), 0};
   if (!may_be_outlier) return plain;
   const u32 bytes = (bit_width(first) + 7) / 8;

@@ -46,8 +46,12 @@ template <class T>
 class AnyChunk {
  public:
   LEEWAY_DEVICE AnyChunk(const CompressArgs& args, CompressShared& s, u32 ordinal, double bound)
-      : args_(args), s_(s), ordinal_(ordinal), chunk_(find_chunk(args.layout, ordinal)),
-        blocks_((chunk_.size + kBlock - 1) / kBlock), grid_(bound > 0 ? bound : 1),
+      : args_(args),
+        s_(s),
+        ordinal_(ordinal),
+        chunk_(find_chunk(args.layout, ordinal)),
+        blocks_((chunk_.size + kBlock - 1) / kBlock),
+        grid_(bound > 0 ? bound : 1),
         has_bound_(bound > 0) {}
 
   // Writes the frame from `frames` on, which is where the first of all stands.
@@ -61,8 +65,8 @@ class AnyChunk {
     }
     barrier();
     const u64 place = frames + s_.before;
-    FrameFacts facts{ordinal_, payload_, special_, exact_, has_bound_ ? grid_.bound : 0,
-                     0, decoded_hash(), 0};
+    FrameFacts facts{ordinal_, payload_,       special_, exact_, has_bound_ ? grid_.bound : 0,
+                     0,        decoded_hash(), 0};
     if (form_ == Form::narrow || form_ == Form::wide)
       facts.max_error = stated_error(worst_, grid_.bound);
     if (place + frame_bytes() > args_.capacity) return facts;
@@ -90,7 +94,8 @@ class AnyChunk {
   LEEWAY_DEVICE u64* states() const { return args_.work.zeros + kZerosBefore; }
   LEEWAY_DEVICE u64 frame_bytes() const { return aligned(kFrameHead + payload_); }
   LEEWAY_DEVICE T value(u32 i) const {
-    return from_bits(load(reinterpret_cast<const Bits<T>*>(args_.values + chunk_.at(i, sizeof(T)))));
+    return from_bits(
+        load(reinterpret_cast<const Bits<T>*>(args_.values + chunk_.at(i, sizeof(T)))));
   }
   LEEWAY_DEVICE bool is_fill(T v) const {
     bool is = false;
@@ -139,7 +144,8 @@ class AnyChunk {
     special = u32(tile_sum(u64(special)));
     first = ~u32(tile_max(u64(~first)));
     share_worst(worst);
-    if (lane() == 0) s_.flags[tile()] = flags, s_.special[tile()] = special, s_.first[tile()] = first;
+    if (lane() == 0)
+      s_.flags[tile()] = flags, s_.special[tile()] = special, s_.first[tile()] = first;
     barrier();
     flags = 0, first_ordinary_ = kNone;
     for (u32 k = 0; k < kTiles; ++k) {
@@ -148,10 +154,10 @@ class AnyChunk {
       first_ordinary_ = s_.first[k] < first_ordinary_ ? u32(s_.first[k]) : first_ordinary_;
     }
     take_worst();
-    form_ = !(flags & kDiffers)                ? Form::constant
-            : !has_bound_                      ? Form::impossible
+    form_ = !(flags & kDiffers)                   ? Form::constant
+            : !has_bound_                         ? Form::impossible
             : !(flags & (kHasSpecial | kHasWide)) ? Form::narrow
-                                               : Form::wide;
+                                                  : Form::wide;
     if (tile() == 0) scan_last(s_.ordinary());
     barrier();
   }

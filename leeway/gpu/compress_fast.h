@@ -23,7 +23,7 @@ constexpr u32 kRoundingBits = 0x4B400000u;  // of 1.5 * 2^23
 template <int kFrom, int kShift>
 LEEWAY_DEVICE void swap_bits(u32 (&c)[16]) {
   constexpr u32 kMask = kShift == 4 ? 0x0f0f0f0fu : kShift == 2 ? 0x33333333u : 0x55555555u;
-LEEWAY_UNROLL
+  LEEWAY_UNROLL
   for (int j = 0; j < 16; ++j)
     if (!(j & kFrom)) {
       const u32 a = c[j], b = c[j + kFrom];
@@ -32,7 +32,7 @@ LEEWAY_UNROLL
     }
 }
 LEEWAY_DEVICE void transpose_bits(u32 (&c)[16]) {
-LEEWAY_UNROLL
+  LEEWAY_UNROLL
   for (int j = 0; j < 8; ++j) {
     const u32 a = c[j], b = c[j + 8];
     c[j] = byte_perm(a, b, 0x6240);
@@ -53,16 +53,21 @@ class FastChunk {
  public:
   LEEWAY_DEVICE FastChunk(const CompressArgs& args, CompressShared& s, u32 ordinal,
                           const Chunk& chunk, double bound)
-      : args_(args), s_(s), ordinal_(ordinal), size_(chunk.size), grid_(bound),
+      : args_(args),
+        s_(s),
+        ordinal_(ordinal),
+        size_(chunk.size),
+        grid_(bound),
         blocks_((chunk.size + kBlock - 1) / kBlock),
-        passes_((chunk.size + kPassValues - 1) / kPassValues), from_(args.values + chunk.offset) {}
+        passes_((chunk.size + kPassValues - 1) / kPassValues),
+        from_(args.values + chunk.offset) {}
 
   // Says whether the chunk could be coded; if not, nothing has been said of it.
   LEEWAY_DEVICE bool compress(u64 frames, FrameFacts& facts) {
     prepare();
     u32 place = 4 + blocks_ * args_.recipe.head_bytes;  // of the next body, in the payload
     image_end_ = passes_;
-LEEWAY_NO_UNROLL
+    LEEWAY_NO_UNROLL
     for (u32 pass = 0; pass < passes_; ++pass) {
       // The last stripe of the checksum is the last 16 values, wherever they are.
       if ((pass + 1) * kPassValues + 16 <= size_)
@@ -79,7 +84,7 @@ LEEWAY_NO_UNROLL
     if (tile() == 0) finish_decoded_hash();
     barrier();
     const u64 at = frames + s_.before;
-    facts = {ordinal_, payload_, 0, 0, grid_.bound, stated_error(worst_, grid_.bound),
+    facts = {ordinal_,       payload_, 0, 0, grid_.bound, stated_error(worst_, grid_.bound),
              s_.hash.result, 0};
     barrier();
     if (at + frame_bytes() > args_.capacity) return true;
@@ -124,7 +129,7 @@ LEEWAY_NO_UNROLL
     if (kFirst) put_head(pass * kThreads + thread(), head);
     barrier();
     u32 at = place + sum - bytes, all = 0;
-LEEWAY_UNROLL
+    LEEWAY_UNROLL
     for (u32 k = 0; k < kTiles; ++k) {
       const u32 total = totals[k];
       if (k < tile()) at += total;
@@ -153,15 +158,15 @@ LEEWAY_UNROLL
   LEEWAY_DEVICE void quantize_values(u32 pass) {
     const u32 base = pass * kPassValues + tile() * 1024 + group() * 256 + unit() * 4;
     Quad x[kRounds];
-LEEWAY_UNROLL
+    LEEWAY_UNROLL
     for (u32 r = 0; r < kRounds; ++r) x[r] = four_values<kChecked>(base + 32 * r);
     const u32 stripes = (size_ * 4 - 1) / kStripe;
     u64 even = 0, odd = 0;
-LEEWAY_UNROLL
+    LEEWAY_UNROLL
     for (u32 r = 0; r < kRounds; ++r) {
       const u32 v[4] = {x[r].x, x[r].y, x[r].z, x[r].w}, i = base + 32 * r;
       u32 s[4], w[4];
-LEEWAY_UNROLL
+      LEEWAY_UNROLL
       for (u32 k = 0; k < 4; ++k) {
         const float value = from_bits(v[k]), t = mul(value, grid_.short_inverse),
                     shifted = add(t, 12582912.0f),
@@ -177,14 +182,14 @@ LEEWAY_UNROLL
       }
       if (kFirst && (!kChecked || i / 16 < stripes)) add_quarter(even, odd, w, key(r));
       if (kFirst && kChecked) {
-LEEWAY_UNROLL
+        LEEWAY_UNROLL
         for (u32 k = 0; k < 4; ++k)
           if (i + k < size_ && i + k + 16 >= size_)
             store_shared(reinterpret_cast<Cell<u32>*>(s_.last) + (i + k + 16 - size_), w[k]);
       }
       const u32 up = shuffle_up(s[3], 1);
       const u32 before[4] = {unit() ? up : kRoundingBits, s[0], s[1], s[2]};
-LEEWAY_UNROLL
+      LEEWAY_UNROLL
       for (u32 k = 0; k < 4; ++k) {
         i32 d = i32(s[k] - before[k]);
         if (kChecked && i + k >= size_) d = 0;
@@ -215,7 +220,7 @@ LEEWAY_UNROLL
 
   LEEWAY_DEVICE void take_block(u32 (&c)[16]) const {
     const Cell<u32>* const row = s_.rows[tile()] + group() * 176 + unit() * 20;
-LEEWAY_UNROLL
+    LEEWAY_UNROLL
     for (u32 k = 0; k < 4; ++k) {
       const Quad four = load_shared<Quad>(row + 4 * k);
       c[4 * k] = four.x, c[4 * k + 1] = four.y, c[4 * k + 2] = four.z, c[4 * k + 3] = four.w;
@@ -225,7 +230,7 @@ LEEWAY_UNROLL
   // The head of the block of this lane; `first` is the magnitude that its body begins with.
   LEEWAY_DEVICE BlockHead size_block(u32 (&c)[16], u32& first) {
     u32 others = c[0] & 0xffff0000u;
-LEEWAY_UNROLL
+    LEEWAY_UNROLL
     for (u32 k = 1; k < 16; ++k) others |= c[k];
     others = (others | others >> 16) & 0x7fff;
     differs_ |= others;
@@ -249,7 +254,8 @@ LEEWAY_UNROLL
     else
       shared_or(s_.image + (4 + block) / 4, u32(head.byte()) << 8 * (block % 4));
   }
-  // At any byte. Words that a block has for itself are stored; others, which are 0 before, get bits.
+  // At any byte. Words that a block has for itself are stored; others, which are 0 before, get
+  // bits.
   LEEWAY_DEVICE void put_body(const u32 (&c)[16], u32 first, const BlockHead& head, u32 at) {
     if (head.outlier_bytes) {
       const u32 shift = at % 4 * 8;
@@ -264,7 +270,7 @@ LEEWAY_UNROLL
     else
       *to = c[15];
     u32 held = c[15];
-LEEWAY_UNROLL
+    LEEWAY_UNROLL
     for (u32 k = 0; k < 15; ++k)
       if (k < head.planes) {
         *++to = funnel_left(held, c[k], shift);
@@ -284,7 +290,7 @@ LEEWAY_UNROLL
     }
     barrier();
     u32 most_wide = 0, any_differs = 0, most_worst = 0, most_largest = 0;
-LEEWAY_UNROLL
+    LEEWAY_UNROLL
     for (u32 k = 0; k < kTiles; ++k) {
       const u64 both = s_.worst[k];
       most_worst = u32(both) > most_worst ? u32(both) : most_worst;
@@ -306,8 +312,7 @@ LEEWAY_UNROLL
   LEEWAY_DEVICE void finish_decoded_hash() {
     const u32 j = lane() % 8, bytes = size_ * 4, blocks = (bytes - 1) / kHashBlock;
     u64 sum = xxh3::first_sum(j);
-    for (u32 row = 0; row < blocks; ++row)
-      sum = xxh3::scramble(sum + s_.hash.sums[row][j], j);
+    for (u32 row = 0; row < blocks; ++row) sum = xxh3::scramble(sum + s_.hash.sums[row][j], j);
     const u64 hash = xxh3::finish(sum + s_.hash.sums[blocks][j], s_.last[j], bytes, j);
     if (lane() == 0) s_.hash.result = hash;
   }
@@ -322,7 +327,7 @@ LEEWAY_UNROLL
           [&](u32 j) { return image_word(payload_ - kStripe + 8 * j); });
     }
     u32 window = 0, place = image_bytes_;
-LEEWAY_NO_UNROLL
+    LEEWAY_NO_UNROLL
     for (u32 pass = image_end_;; ++pass) {
       const bool is_last = pass == passes_;
       const u32 whole = is_last ? units - window / 16 : (place - window) / 16;

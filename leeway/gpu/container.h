@@ -68,8 +68,8 @@ LEEWAY_DEVICE void write_tail(const CompressArgs& args, HashShared& s, SumsShare
   const u64 frames = args.chunks ? load_relaxed(args.work.zeros + kZerosBefore + args.chunks - 1) &
                                        ((u64(1) << 62) - 1)
                                  : 0;
-  const u64 at = args.header_bytes + frames, size = tail_bytes(args.chunks),
-            bytes = at + size, rooms = aligned(4 * u64(args.chunks)) / 4;
+  const u64 at = args.header_bytes + frames, size = tail_bytes(args.chunks), bytes = at + size,
+            rooms = aligned(4 * u64(args.chunks)) / 4;
   const Sums sums = sum_frames(args.work, args.chunks, sums_shared);
   const u64 decoded =
       hash_of_memory(s, reinterpret_cast<const u8*>(args.work.hashes), 8 * u64(args.chunks));

@@ -46,8 +46,7 @@ KernelFacts facts_of(int kernel, int is_f64) {
 }
 
 const char* clear(int device, void* memory, size_t bytes, void* queue) {
-  return on_device(device,
-                   [&] { return cudaMemsetAsync(memory, 0, bytes, cudaStream_t(queue)); });
+  return on_device(device, [&] { return cudaMemsetAsync(memory, 0, bytes, cudaStream_t(queue)); });
 }
 const char* launch(int device, int kernel, int is_f64, unsigned ctas, const void* args,
                    void* queue) {
@@ -115,7 +114,6 @@ extern "C" const char* leeway_open_device(int device, leeway_device_functions* f
   functions->release = release;
   functions->copy = copy;
   functions->wait = wait;
-  return on_device(device, [&] {
-    return prepare_kernels(functions->resident, properties.multiProcessorCount);
-  });
+  return on_device(
+      device, [&] { return prepare_kernels(functions->resident, properties.multiProcessorCount); });
 }

@@ -21,8 +21,12 @@ template <class T>
 class AnyDecoder {
  public:
   LEEWAY_DEVICE AnyDecoder(const DecompressArgs& args, DecompressShared& s, u32 ordinal, u64 bytes)
-      : args_(args), s_(s), ordinal_(ordinal), stream_bytes_(bytes),
-        chunk_(find_chunk(args.layout, ordinal)), blocks_((chunk_.size + kBlock - 1) / kBlock) {
+      : args_(args),
+        s_(s),
+        ordinal_(ordinal),
+        stream_bytes_(bytes),
+        chunk_(find_chunk(args.layout, ordinal)),
+        blocks_((chunk_.size + kBlock - 1) / kBlock) {
     first_of_chunk(args.layout, ordinal, first_);
     is_whole_ = true;
     for (u32 axis = 0; axis < chunk_.rank; ++axis)
@@ -57,11 +61,18 @@ class AnyDecoder {
     const u64 offset = load(args_.work.offsets + ordinal_);
     if (offset > stream_bytes_ - kFrameHead) return kCorrupt;
     frame_ = args_.stream + offset;
-    if (thread() < 8) s_.hash.words[thread()] = load(reinterpret_cast<const u64*>(frame_) + thread());
+    if (thread() < 8)
+      s_.hash.words[thread()] = load(reinterpret_cast<const u64*>(frame_) + thread());
     barrier();
     const auto& words = s_.hash.words;
-    facts = {u32(words[1]), u32(words[0] >> 32), u32(words[2]), u32(words[2] >> 32),
-             from_bits(u64(words[3])), from_bits(u64(words[4])), words[5], words[6]};
+    facts = {u32(words[1]),
+             u32(words[0] >> 32),
+             u32(words[2]),
+             u32(words[2] >> 32),
+             from_bits(u64(words[3])),
+             from_bits(u64(words[4])),
+             words[5],
+             words[6]};
     const u64 magic = words[0] & ~u32(0), ordinal = words[1];
     barrier();
     const u32 hashed = by_one([&] {
@@ -69,9 +80,9 @@ class AnyDecoder {
     });
     const u64 all = aligned(kFrameHead + u64(facts.payload_bytes));
     const bool is_well = magic == kFrameMagic && ordinal == ordinal_ && hashed == kOk &&
-                         !is_nonfinite(facts.bound) && facts.bound >= 0 &&
-                         facts.max_error >= 0 && facts.max_error <= facts.bound &&
-                         facts.payload_bytes >= 4 && all <= stream_bytes_ - offset;
+                         !is_nonfinite(facts.bound) && facts.bound >= 0 && facts.max_error >= 0 &&
+                         facts.max_error <= facts.bound && facts.payload_bytes >= 4 &&
+                         all <= stream_bytes_ - offset;
     if (!is_well) return kCorrupt;
     return by_one([&] {
       for (u64 k = kFrameHead + facts.payload_bytes; k < all; ++k)

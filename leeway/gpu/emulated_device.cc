@@ -90,9 +90,8 @@ void EmulatedDevice::compress(const CompressArgs& args, void*) {
 }
 
 void EmulatedDevice::find_frames(const DecompressArgs& args, void*) {
-  run({1, kThreads, sizeof(FindShared), regions_of(args, false)}, [&](void* memory) {
-    FrameFinder(args, *static_cast<FindShared*>(memory)).run();
-  });
+  run({1, kThreads, sizeof(FindShared), regions_of(args, false)},
+      [&](void* memory) { FrameFinder(args, *static_cast<FindShared*>(memory)).run(); });
 }
 
 void EmulatedDevice::decompress(const DecompressArgs& args, void*) {

@@ -18,7 +18,8 @@ namespace leeway::gpu::emulator {
 namespace {
 
 constexpr unsigned kTile = 32;
-// So many turns of waves in which none wrote anything, came through a barrier or ended are too many.
+// So many turns of waves in which none wrote anything, came through a barrier or ended are too
+// many.
 constexpr std::uint64_t kPatience = 1u << 16;
 
 enum class Operation : std::uint8_t { none, tile_sync, shuffle, ballot, barrier };
@@ -46,9 +47,7 @@ struct Lane {
   const Meeting* waits_for = nullptr;
   std::uint32_t generation = 0;
 
-  bool can_go_on() const {
-    return !is_done && (!waits_for || waits_for->generation != generation);
-  }
+  bool can_go_on() const { return !is_done && (!waits_for || waits_for->generation != generation); }
 };
 
 struct Cta {
@@ -73,7 +72,10 @@ std::vector<std::unique_ptr<Cta>>& spare_ctas() {
 class Machine {
  public:
   Machine(const Launch& launch, const Options& options, const std::function<void(void*)>& body)
-      : launch_(launch), options_(options), body_(body), memory_(launch.regions, options.watches),
+      : launch_(launch),
+        options_(options),
+        body_(body),
+        memory_(launch.regions, options.watches),
         random_(options.seed) {}
 
   Counts run() {

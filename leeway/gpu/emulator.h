@@ -12,7 +12,8 @@
 //   global      accesses are aligned and inside a region that was declared; stores stay in a buffer
 //   memory      of the CTA until fence(), or leave it at random, in any order; atomic and relaxed
 //               accesses do not wait for them
-//   waiting     an operation that only a part of the lanes reaches, or a wait without end, is a fault
+//   waiting     an operation that only a part of the lanes reaches, or a wait without end, is a
+//   fault
 #pragma once
 
 #include <cstddef>

@@ -87,16 +87,17 @@ TEST(Emulator, FindsAccessesOutsideAndMisaligned) {
   const std::vector<Region> regions{{"numbers", numbers, 16, false, true}};
   EXPECT_TRUE(says(complaint(regions, [&](Four&) { (void)load(numbers + 4); }), "outside"));
   EXPECT_TRUE(says(complaint(regions, [&](Four&) { store(numbers, 1u); }), "only read"));
-  EXPECT_TRUE(says(complaint(regions,
-                             [&](Four&) { (void)load(reinterpret_cast<const u64*>(numbers + 1)); }),
-                   "misaligned"));
+  EXPECT_TRUE(says(
+      complaint(regions, [&](Four&) { (void)load(reinterpret_cast<const u64*>(numbers + 1)); }),
+      "misaligned"));
   EXPECT_TRUE(says(complaint({}, [](Four& s) { s.values[kThreads] = 1; }), "outside of shared"));
 }
 
 TEST(Emulator, FindsOperationsThatOnlySomeReach) {
-  EXPECT_TRUE(says(complaint({}, [](Four&) {
-                     if (thread() < 40) barrier();
-                   }),
+  EXPECT_TRUE(says(complaint({},
+                             [](Four&) {
+                               if (thread() < 40) barrier();
+                             }),
                    "nothing goes on"));
   EXPECT_TRUE(says(complaint({}, [](Four&) { lane() < 5 ? tile_sync() : (void)ballot(true); }),
                    "different operations"));
@@ -113,7 +114,9 @@ TEST(LookBack, FindsPlacesInAnyOrder) {
     options.seed = seed;
     options.resident = 1 + unsigned(seed * 7 % 20);
     options.adversary = Adversary(seed % 4);
-    run({kChunks, kTile, 16,
+    run({kChunks,
+         kTile,
+         16,
          {{"states", states.data(), 8 * kChunks, true, true},
           {"places", places.data(), 8 * kChunks, true, false},
           {"ticket", &ticket, 4, true, true}}},
@@ -129,11 +132,13 @@ TEST(LookBack, FindsPlacesInAnyOrder) {
 TEST(Xxh3, IsThatOfTheLibrary) {
   alignas(16) static u8 bytes[300000];
   for (size_t i = 0; i < sizeof bytes; ++i) bytes[i] = u8(i * 2654435761u >> 13);
-  for (const u64 size : {0u, 4u, 5u, 8u, 9u, 16u, 17u, 32u, 33u, 64u, 65u, 96u, 97u, 128u, 129u,
-                         140u, 239u, 240u, 241u, 256u, 1024u, 1025u, 1088u, 131072u, 131073u,
-                         132096u, 299991u}) {
+  for (const u64 size : {0u,   4u,   5u,    8u,    9u,    16u,     17u,     32u,     33u,
+                         64u,  65u,  96u,   97u,   128u,  129u,    140u,    239u,    240u,
+                         241u, 256u, 1024u, 1025u, 1088u, 131072u, 131073u, 132096u, 299991u}) {
     u64 found = 0;
-    run({1, kThreads, sizeof(HashShared),
+    run({1,
+         kThreads,
+         sizeof(HashShared),
          {{"bytes", bytes, sizeof bytes, false, true}, {"found", &found, 8, true, false}}},
         {}, [&](void* memory) {
           const u64 hash = hash_of_memory(*static_cast<HashShared*>(memory), bytes, size);

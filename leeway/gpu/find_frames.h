@@ -150,9 +150,8 @@ class FrameFinder {
     u64 places = first;  // where the next place begins
     for (u64 base = 0; base < rooms_bytes / 4; base += kThreads) {
       const u64 k = base + thread();
-      const u32 room = k < rooms_bytes / 4
-                           ? load(reinterpret_cast<const u32*>(args_.stream + rooms) + k)
-                           : 0;
+      const u32 room =
+          k < rooms_bytes / 4 ? load(reinterpret_cast<const u32*>(args_.stream + rooms) + k) : 0;
       const bool is_chunk = k < args_.chunks;
       if (!is_chunk && room != 0) shared_or(&s_.status, kCorrupt);
       const u64 own = is_chunk ? aligned(kFrameHead + u64(room)) : 0, sum = tile_scan(own);

@@ -5,19 +5,19 @@
 #include "leeway/gpu/range_kernel.h"
 
 #if defined(__CUDACC__)
-#define LEEWAY_KERNEL(ctas) extern "C" __global__ void __launch_bounds__(leeway::gpu::kThreads, ctas)
+#define LEEWAY_KERNEL(ctas) \
+  extern "C" __global__ void __launch_bounds__(leeway::gpu::kThreads, ctas)
 #define LEEWAY_ARGUMENTS(T) const __grid_constant__ T
-#define LEEWAY_SHARED(T, name)                             \
+#define LEEWAY_SHARED(T, name)                            \
   extern __shared__ __align__(16) unsigned char memory[]; \
   T& name = *reinterpret_cast<T*>(memory)
 #else
 #define LEEWAY_KERNEL(ctas)                                                 \
   extern "C" __attribute__((global, amdgpu_flat_work_group_size(256, 256))) \
-      __attribute__((visibility("default"))) void
+  __attribute__((visibility("default"))) void
 #define LEEWAY_ARGUMENTS(T) const T
-#define LEEWAY_SHARED(T, name)                                              \
-  static __attribute__((shared)) __attribute__((aligned(16))) unsigned char \
-      memory[sizeof(T)];                                                    \
+#define LEEWAY_SHARED(T, name)                                                                 \
+  static __attribute__((shared)) __attribute__((aligned(16))) unsigned char memory[sizeof(T)]; \
   T& name = *reinterpret_cast<T*>(memory)
 #endif
 

@@ -44,14 +44,14 @@ struct Layout {
 
 // Memory of the caller that a kernel uses. All of `zeros` is zero before.
 struct Workspace {
-  u64* zeros;       // ticket, done, first fault, range (two numbers), then a state for each chunk
-  u64* hashes;      // for each chunk: the hash of its decoded values,
-  double* errors;   // its largest error,
-  u32* rooms;       // the bytes of its payload,
-  u32* special;     // its special values,
-  u32* exact;       // its values kept exactly;
-  u64* offsets;     // decompression: where its frame is
-  double* bound;    // what a relative bound comes to, minimum and maximum
+  u64* zeros;      // ticket, done, first fault, range (two numbers), then a state for each chunk
+  u64* hashes;     // for each chunk: the hash of its decoded values,
+  double* errors;  // its largest error,
+  u32* rooms;      // the bytes of its payload,
+  u32* special;    // its special values,
+  u32* exact;      // its values kept exactly;
+  u64* offsets;    // decompression: where its frame is
+  double* bound;   // what a relative bound comes to, minimum and maximum
 };
 // Numbers before the states: two counters, the first fault, maximum and minimum of the values, a
 // counter of the range kernel, stored chunks or whether the index is well, where the statement is.
@@ -82,20 +82,20 @@ struct CompressArgs {
 
 struct DecompressArgs {
   const u8* stream;
-  u64 bytes;             // 0: as `made` says
-  const Report* made;    // by the compressor, or null
+  u64 bytes;           // 0: as `made` says
+  const Report* made;  // by the compressor, or null
   u8* values;
   Report* report;
   Workspace work;
-  Layout layout;         // of the array in the stream; the strides are those of `values`
-  u32 chunks;            // of the stream
+  Layout layout;  // of the array in the stream; the strides are those of `values`
+  u32 chunks;     // of the stream
   Recipe recipe;
   // The part that is wanted: its first index and extents. `values` is where it begins.
   u64 first[kMostRank], part[kMostRank];
   u32 first_chunk[kMostRank], part_chunks[kMostRank];
   u32 wanted_chunks;
   u32 is_part;
-  u32 expected_bytes;    // fields of the header that must be there, each as tag, size, content
+  u32 expected_bytes;  // fields of the header that must be there, each as tag, size, content
   alignas(8) u8 expected[kMostHeaderBytes];
 };
 

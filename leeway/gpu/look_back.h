@@ -15,8 +15,8 @@ constexpr u64 kOwnBytes = u64(1) << 62;  // bytes of this frame
 constexpr u64 kAllBytes = u64(2) << 62;  // bytes of all frames up to this one
 constexpr u64 kBytesMask = kOwnBytes - 1;
 
-// Says what one's own frame takes, and returns the bytes of all frames before; by a whole tile. Both
-// stores are those of one thread: they must not change places.
+// Says what one's own frame takes, and returns the bytes of all frames before; by a whole tile.
+// Both stores are those of one thread: they must not change places.
 LEEWAY_DEVICE u64 look_back(u64* states, u32 chunk, u64 bytes) {
   if (lane() == 0) store_relaxed(states + chunk, kOwnBytes | bytes);
   u64 before = 0;

@@ -83,8 +83,9 @@ void* load_library() {
 std::unique_ptr<Device> open_device(int number) {
   static void* const library = load_library();
   if (!library)
-    fail_device("libleeway_cuda.so is not installed (leeway was built without CUDA, or its package "
-                "for GPUs is missing)");
+    fail_device(
+        "libleeway_cuda.so is not installed (leeway was built without CUDA, or its package "
+        "for GPUs is missing)");
   auto* const open =
       reinterpret_cast<leeway_open_device_function*>(dlsym(library, "leeway_open_device"));
   if (!open) fail_device("libleeway_cuda.so is not a library of leeway");

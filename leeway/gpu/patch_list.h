@@ -96,7 +96,8 @@ struct ListSize {
 };
 
 template <class T, class PatchOf>
-LEEWAY_DEVICE_CALL ListSize measure_list(u32 blocks, const PatchOf& patch, const Palette<T>& palette) {
+LEEWAY_DEVICE_CALL ListSize measure_list(u32 blocks, const PatchOf& patch,
+                                         const Palette<T>& palette) {
   ListSize size;
   u32 end = 0;
   for_each_run<T>(blocks, patch, [&](u32 first, u32 count, u64 bits) {
@@ -111,8 +112,8 @@ LEEWAY_DEVICE_CALL ListSize measure_list(u32 blocks, const PatchOf& patch, const
 }
 
 template <class T, class PatchOf>
-LEEWAY_DEVICE_CALL void write_list(u32 blocks, const PatchOf& patch, const Palette<T>& palette, u32 runs,
-                              u8* to) {
+LEEWAY_DEVICE_CALL void write_list(u32 blocks, const PatchOf& patch, const Palette<T>& palette,
+                                   u32 runs, u8* to) {
   ByteWriter out{to};
   const bool writes = lane() == 0;
   if (writes) {

@@ -33,8 +33,8 @@ bool read_recipe(const std::string& text, Recipe& recipe) {
   if (!find(0, linear) || !find(1, blocks) || !find(2, fixed)) return false;
   recipe = {u32(fixed.params.outlier), u32(fixed.params.head)};
   const bool is_plain_linear = linear.params.step == StepRule::eight_bits &&
-                               linear.params.bins == 0 &&
-                               linear.params.beyond == Beyond::exact && linear.params.second == 1;
+                               linear.params.bins == 0 && linear.params.beyond == Beyond::exact &&
+                               linear.params.second == 1;
   return is_plain_linear && blocks.params.axes == 1 && blocks.params.size == 32 &&
          fixed.params.block == 32;
 }
@@ -70,7 +70,8 @@ Plan::Plan(const CompressOptions& options, const View& like) {
     fail_unsupported("values of type " + std::string(name_of(like.dtype)));
   if (options.has_regions() || options.earlier || options.keeps_all || options.rms > 0)
     fail_unsupported("bounds of regions, and streams that continue others");
-  if (options.brief) fail_unsupported("brief streams");
+  if (options.brief || options.growing || options.grows)
+    fail_unsupported("brief and growing streams");
   abs_bound_ = std::numeric_limits<double>::infinity();
   for (const Limit& limit : options.bound.limits()) {
     if (limit.kind == BoundKind::abs)
@@ -82,7 +83,7 @@ Plan::Plan(const CompressOptions& options, const View& like) {
     else
       fail_unsupported("a bound of the kind " + std::string(name_of(limit.kind)));
   }
-  const LibraryCodec made = library_codec_for(options, like.dtype);
+  const LibraryCodec made = library_codec_for_parts(options, like.dtype);
   const View shape_only(nullptr, like.dtype, like.shape);
   header_ = checked_header(*made.codec, made.recipe, shape_only, options);
   header_.fills = declared_fills(options, like.dtype);
@@ -101,6 +102,7 @@ void Plan::set_up(const View& like) {
     fail_unsupported("the recipe " + header_.recipe);
   if (header_.chunk.size() > kMostChunkValues)
     fail_unsupported("chunks of " + to_string(header_.chunk) + ", more than 32768 values");
+  if (header_.is_growing) fail_unsupported("growing streams");
   if (header_.fills.size() > kMostFills) fail_unsupported("more than 16 fill values");
   const Shape grid = header_.grid();
   if (grid.size() >= kNoChunk) fail_unsupported("2^32 chunks or more");
@@ -135,7 +137,7 @@ std::size_t Plan::workspace_bytes() const {
 std::size_t Plan::most_bytes() const {
   const size_t raw = size_t(header_.shape.size()) * size_of(header_.dtype);
   return header_bytes_.size() + raw + chunks_ * size_t(frame_bytes(1) + kAlignment) +
-         size_t(most_tail_bytes(0)) + up(4 * size_t(chunks_)) + 16;
+         size_t(aligned(4 * u64(chunks_))) + 96;
 }
 
 Workspace Plan::workspace_at(void* memory) const {

@@ -63,7 +63,8 @@ TYPED_TEST_SUITE(Kernels, Types);
 
 TYPED_TEST(Kernels, MakeTheSameBytes) {
   u64 seed = 0;
-  for (const u64 size : {1, 2, 15, 16, 17, 31, 32, 33, 60, 61, 64, 65, 70, 1000, 32767, 32768, 32769})
+  for (const u64 size :
+       {1, 2, 15, 16, 17, 31, 32, 33, 60, 61, 64, 65, 70, 1000, 32767, 32768, 32769})
     for (const Texture texture : kTextures) {
       if (size > 1000 && texture != Texture::hostile && texture != Texture::smooth) continue;
       const auto values = make_field<TypeParam>({size}, texture, unsigned(size));
@@ -90,9 +91,9 @@ TYPED_TEST(Kernels, TakeBoundsOfAllSizes) {
 TYPED_TEST(Kernels, FindTheRange) {
   using T = TypeParam;
   constexpr T kLarge = std::numeric_limits<T>::max();
-  const std::vector<std::vector<T>> cases{
-      {1, 2, T(NAN), 7}, {-0.0, 0.0, -0.0, 5}, {kLarge, -kLarge, 3, 4}, {T(-5), T(-3), T(INFINITY)},
-      {T(-9999), 1, T(1.5)}, {T(1e-30), T(2e-30), 0}};
+  const std::vector<std::vector<T>> cases{{1, 2, T(NAN), 7},       {-0.0, 0.0, -0.0, 5},
+                                          {kLarge, -kLarge, 3, 4}, {T(-5), T(-3), T(INFINITY)},
+                                          {T(-9999), 1, T(1.5)},   {T(1e-30), T(2e-30), 0}};
   for (auto values : cases) {
     values.resize(100, values[1]);
     auto options = options_of("cuszp2-outlier", Bound::rel(1e-2));
@@ -141,7 +142,8 @@ TYPED_TEST(Kernels, TakeAnyShapeAndStrides) {
   plan.compress(device, view.data, stream.get(), plan.most_bytes(), &report, workspace.get(),
                 nullptr);
   Bytes expected;
-  compress(view, options, [&](ByteView part) { expected.insert(expected.end(), part.begin(), part.end()); });
+  compress(view, options,
+           [&](ByteView part) { expected.insert(expected.end(), part.begin(), part.end()); });
   EXPECT_EQ(Bytes(stream.get(), stream.get() + report.bytes), expected);
 }
 
@@ -276,7 +278,8 @@ TEST(Calls, AreOneClearAndOneKernel) {
     EXPECT_EQ(device.calls().clears - before.clears, 1u);
     EXPECT_EQ(device.calls().kernels - before.kernels, is_relative ? 2u : 1u);
     std::vector<float> decoded(500);
-    plan.decompress(device, stream.get(), 0, &made, decoded.data(), &read, workspace.get(), nullptr);
+    plan.decompress(device, stream.get(), 0, &made, decoded.data(), &read, workspace.get(),
+                    nullptr);
     EXPECT_EQ(read.status, kOk);
     EXPECT_EQ(device.calls().clears - before.clears, 2u);
     EXPECT_EQ(device.calls().kernels - before.kernels, is_relative ? 4u : 3u);

@@ -16,9 +16,7 @@ LEEWAY_DEVICE u64 ordered(double v) {
   const u64 bits = to_bits(v);
   return bits >> 63 ? ~bits : bits | u64(1) << 63;
 }
-LEEWAY_DEVICE double from_ordered(u64 v) {
-  return from_bits(v >> 63 ? v & ~(u64(1) << 63) : ~v);
-}
+LEEWAY_DEVICE double from_ordered(u64 v) { return from_bits(v >> 63 ? v & ~(u64(1) << 63) : ~v); }
 
 LEEWAY_DEVICE double towards_zero(double v) { return v > 0 ? below(v) : 0.0; }
 

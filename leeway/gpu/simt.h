@@ -2,10 +2,10 @@
 // SIMT: everything that a kernel may use of a GPU, for CUDA, for HIP, and for the emulator.
 //
 // Rules for kernels: no name of CUDA or HIP outside of this file and its three bodies; a tile is 32
-// lanes, whatever the hardware has; a tile operation is reached by all lanes of a tile or by none, a
-// barrier by all threads of the CTA or by none; memory that threads share is declared in Cells, or
-// passed through load() and store(); floating-point arithmetic is done by the functions below, which
-// never become a fused multiply-add. C++17.
+// lanes, whatever the hardware has; a tile operation is reached by all lanes of a tile or by none,
+// a barrier by all threads of the CTA or by none; memory that threads share is declared in Cells,
+// or passed through load() and store(); floating-point arithmetic is done by the functions below,
+// which never become a fused multiply-add. C++17.
 #pragma once
 
 #include <cstddef>

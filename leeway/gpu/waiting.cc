@@ -80,7 +80,7 @@ void decompress_on(Device& device, ByteView stream, const MutableView& out, cons
     if (report) *report = {};
   };
   if (!is_device_recipe(header.recipe, header.dtype) || header.chunk.size() > kMostChunkValues ||
-      inspect(stream).form == Form::brief)
+      header.is_growing || inspect(stream).form == Form::brief)
     return on_host();
   const Plan plan(header, View(nullptr, header.dtype, header.shape));
   const size_t bytes = size_t(out.shape.size()) * size_of(out.dtype);

@@ -30,9 +30,9 @@ class WatchedShared {
 
   void reset(std::size_t bytes) {
     const std::size_t units = (bytes + sizeof(Unit) - 1) / sizeof(Unit);
-    if (memory_.size() < units) memory_.resize(units, Unit{{0xcd, 0xcd, 0xcd, 0xcd, 0xcd, 0xcd, 0xcd,
-                                                           0xcd, 0xcd, 0xcd, 0xcd, 0xcd, 0xcd, 0xcd,
-                                                           0xcd, 0xcd}});
+    if (memory_.size() < units)
+      memory_.resize(units, Unit{{0xcd, 0xcd, 0xcd, 0xcd, 0xcd, 0xcd, 0xcd, 0xcd, 0xcd, 0xcd, 0xcd,
+                                  0xcd, 0xcd, 0xcd, 0xcd, 0xcd}});
     bytes_ = bytes;
     notes_.assign(bytes, Note());
   }
@@ -47,9 +47,8 @@ class WatchedShared {
     if (!watches) return nullptr;
     for (std::size_t i = offset; i < offset + bytes; ++i) {
       Note& note = notes_[i];
-      const bool is_ordered =
-          !note.is_written || note.writer.is_before(who) ||
-          (note.is_atomic && kind == Access::atomic);
+      const bool is_ordered = !note.is_written || note.writer.is_before(who) ||
+                              (note.is_atomic && kind == Access::atomic);
       if (!is_ordered)
         return kind == Access::read ? "race: reads shared memory that another thread just wrote"
                                     : "race: two threads write the same shared memory";
