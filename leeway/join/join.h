@@ -52,6 +52,7 @@ struct JoinTraits {
   u64 chunk_values = 0;         // how many values a chunk should have; 0: no matter
   bool predicts_first = false;  // before the values are quantized
   bool by_value = false;        // values can have a bound each
+  bool transforms = false;      // a step may be given instead of a bound
 };
 
 template <class T>
