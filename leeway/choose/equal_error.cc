@@ -59,8 +59,8 @@ std::string recipe_at_equal_error(const View& array, const CompressOptions& opti
   trial.detect_fills = false;
   trial.brief = true;
   trial.execution.threads = options.execution.threads;
-  trial.bound = for_part(options.bound, *range, double(array.shape.size()),
-                         double(part.shape.size()));
+  trial.bound =
+      for_part(options.bound, *range, double(array.shape.size()), double(part.shape.size()));
   if (trial.bound.limits().empty()) return options.recipe;
   const auto bytes_by = [&](std::string_view recipe) {
     trial.recipe = recipe;

@@ -167,8 +167,9 @@ class Search {
     double power = kUsual;
     if (squares > 0 && last_squares_ > 0 && x != last_)
       power = std::clamp(std::log(squares / last_squares_) / std::log(x / last_), 0.4, 4.0);
-    return squares > 0 ? std::clamp(x * std::pow(kAimed * target_ / squares, 1 / power), x / 8, 8 * x)
-                       : 8 * x;
+    return squares > 0
+               ? std::clamp(x * std::pow(kAimed * target_ / squares, 1 / power), x / 8, 8 * x)
+               : 8 * x;
   }
   void note(double x, double squares) {
     if (squares <= target_)

@@ -8,6 +8,7 @@
 #include "leeway/base/environment.h"
 #include "leeway/engine/execution.h"
 #include "leeway/engine/frames.h"
+#include "leeway/engine/make_frame.h"
 #include "leeway/engine/region.h"
 #include "leeway/engine/with_codec.h"
 #include "leeway/engine/rewrite.h"
@@ -91,7 +92,7 @@ class Appending {
       const auto written = heads_.find(ordinal);
       const FrameHead head = written != heads_.end() ? written->second : stream_.read_head(ordinal);
       statement.add(head);
-      live += kFrameHeadBytes + head.payload_bytes;
+      live += frame_bytes(head.payload_bytes);
     }
     tail_.moved.clear();
     for (const auto& [ordinal, offset] : moved_) tail_.moved.push_back({ordinal, offset});

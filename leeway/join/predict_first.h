@@ -30,8 +30,8 @@ class PredictFirst final : public Join<T> {
       by_value = ByValue(BoundClasses::of(job.bound), job.special.flags);
       by_value.classes.write(out.notes);
     }
-    const CodedChunk<T> chunk = by_value.in(
-        {job.bound.most, whole.field.data, job.special.flags, {}, job.special.fills});
+    const CodedChunk<T> chunk =
+        by_value.in({job.bound.most, whole.field.data, job.special.flags, {}, job.special.fills});
     const P predictor = settled(source, chunk, job.bound.aim, out.notes);
     if (!is_in_place(source, whole.field)) gather(source, whole.field.data);
     CodeSink<Code<T>>& sink = typed<Code<T>>(out.codes);
@@ -127,8 +127,8 @@ class PredictFirst final : public Join<T> {
     const double slope = here > there && rise > 0 ? std::min(most, rise / (here - there)) : 0;
     return u64(std::max(0.0, double(trial.cost) + slope * (here - usual)));
   }
-  Trial try_on(const P& candidate, const Sample& sample, const View& source,
-               CodedChunk<T> chunk, bool by_squares = false) const {
+  Trial try_on(const P& candidate, const Sample& sample, const View& source, CodedChunk<T> chunk,
+               bool by_squares = false) const {
     const auto cut = [&](const View& whole) {
       View view(whole.at(sample.first), whole.dtype, sample.shape, whole.strides);
       for (size_t axis = 0; axis < sample.shape.rank(); ++axis)
@@ -161,7 +161,8 @@ class PredictFirst final : public Join<T> {
     const T before = value;
     Code<T> code = 0;
     GridsInForce<T, Q>(quantizer_, chunk).quantize(value, {}, code, 0);
-    return {.coded = code != 0, .unchanged = bits_of(value) == bits_of(before),
+    return {.coded = code != 0,
+            .unchanged = bits_of(value) == bits_of(before),
             .lossless = is_lossless(chunk)};
   }
 

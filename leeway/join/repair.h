@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Repair: corrections of decoded values whose errors are beyond the bound, as multiples of a step of
-// nearly twice the bound (predict/wavelet.md, "Repair").
+// Repair: corrections of decoded values whose errors are beyond the bound, as multiples of a step
+// of nearly twice the bound (predict/wavelet.md, "Repair").
 //
 // Most values need none. A correction is coded with the sizes of those before it as its context:
 // where errors are large, they are so together.

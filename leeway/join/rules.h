@@ -18,13 +18,13 @@ inline constexpr size_t kMostRecipeText = 1024;  // characters
 
 // RULE(name, what holds). Text, because static_assert takes nothing else.
 #define LEEWAY_RULES(RULE)                                                                         \
-  RULE(are_stages, "every part must be a stage: see the concept Stage in stage/stage.h")            \
+  RULE(are_stages, "every part must be a stage: see the concept Stage in stage/stage.h")           \
   RULE(are_named, "the name of a stage has letters, digits, '.', '_' and '-' only")                \
   RULE(is_preprocessor,                                                                            \
-       "a preprocessor does not fit: see the concept Preprocessor in stage/stage.h")                \
-  RULE(is_quantizer, "the quantizer does not fit: see the concept Quantizer in stage/stage.h")      \
-  RULE(is_encoder, "the encoder does not fit: see the concept Encoder in stage/stage.h")            \
-  RULE(is_lossless, "a lossless stage does not fit: see the concept Lossless in stage/stage.h")     \
+       "a preprocessor does not fit: see the concept Preprocessor in stage/stage.h")               \
+  RULE(is_quantizer, "the quantizer does not fit: see the concept Quantizer in stage/stage.h")     \
+  RULE(is_encoder, "the encoder does not fit: see the concept Encoder in stage/stage.h")           \
+  RULE(is_lossless, "a lossless stage does not fit: see the concept Lossless in stage/stage.h")    \
   RULE(order_of_kinds,                                                                             \
        "the order is preprocessors, predictor and quantizer (either first), encoder, lossless")    \
   RULE(one_predictor, "at most one predictor")                                                     \

@@ -168,11 +168,11 @@ class TransformFirst final : public Join<T> {
     const double first = trial > 0 ? trial : usual_reach() * chunk.bound;
     const Box box = middle_of(chunk.shape, kSample);
     const Buffer<T> values = cut(chunk.values, chunk.shape, box);
-    const Buffer<u8> flags =
-        chunk.special.flags.empty()
-            ? Buffer<u8>()
-            : cut(chunk.special.flags.data(), chunk.shape, box);
-    const Chunk sample{values.data(), box.shape,
+    const Buffer<u8> flags = chunk.special.flags.empty()
+                                 ? Buffer<u8>()
+                                 : cut(chunk.special.flags.data(), chunk.shape, box);
+    const Chunk sample{values.data(),
+                       box.shape,
                        {std::span<const u8>(flags.data(), flags.size()), chunk.special.fills},
                        chunk.bound};
     with_number(needs_wide(settings.frame, first), [&]<class C>(std::type_identity<C>) {
@@ -262,8 +262,8 @@ class TransformFirst final : public Join<T> {
     return true;
   }
 
-  // Values beyond the bound are corrected; those that no correction brings within it, and those that
-  // have become fill values, are kept exactly.
+  // Values beyond the bound are corrected; those that no correction brings within it, and those
+  // that have become fill values, are kept exactly.
   static void repair(const Chunk& chunk, T* decoded, Writer& repairs, Encoded<T>& out) {
     const Specials<T>& special = chunk.special;
     const RepairGrid<T> grid(chunk.bound);
@@ -288,8 +288,8 @@ class TransformFirst final : public Join<T> {
                                ? Code<T>(0)
                                : grid.code_for(original, decoded[i]);
       const T corrected = code != 0 ? grid.corrected(decoded[i], code) : original;
-      const bool holds = code != 0 && grid.keeps(original, corrected) &&
-                         !special.fills.has(corrected);
+      const bool holds =
+          code != 0 && grid.keeps(original, corrected) && !special.fills.has(corrected);
       if (holds) {
         codes.data()[i] = code;
         decoded[i] = corrected;

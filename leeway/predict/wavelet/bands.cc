@@ -110,7 +110,8 @@ class Maker {
     return parts;
   }
   static Part joined(Part a, const Part& b) {
-    for (size_t axis = 0; axis < kMaxRank; ++axis) a.depth[axis] = u8(a.depth[axis] + b.depth[axis]);
+    for (size_t axis = 0; axis < kMaxRank; ++axis)
+      a.depth[axis] = u8(a.depth[axis] + b.depth[axis]);
     a.high |= b.high;
     return a;
   }

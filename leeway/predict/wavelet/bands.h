@@ -14,9 +14,9 @@
 
 namespace leeway::wavelet {
 
-inline constexpr size_t kMostActive = 4;   // axes that are halved
-inline constexpr size_t kMostDepth = 12;   // halvings of an axis
-inline constexpr size_t kFilters = 2;      // taps of Deslauriers and Dubuc: 6 or 8
+inline constexpr size_t kMostActive = 4;  // axes that are halved
+inline constexpr size_t kMostDepth = 12;  // halvings of an axis
+inline constexpr size_t kFilters = 2;     // taps of Deslauriers and Dubuc: 6 or 8
 
 // Axes that are halved together: in every step each of them once.
 enum class Order : u8 {
@@ -54,8 +54,8 @@ struct Band {
   Extents extents{};
   u32 high = 0;  // bit k: differences along axis k
   std::array<u8, kMaxRank> depth{};
-  size_t level = 2;  // halvings of the finest differences, less one; at most 2
-  double norm = 1;   // of the values that a coefficient of 1 stands for
+  size_t level = 2;                // halvings of the finest differences, less one; at most 2
+  double norm = 1;                 // of the values that a coefficient of 1 stands for
   std::vector<Parent> parents{};   // at most two
   std::vector<size_t> siblings{};  // bands before it of the same depths
   u64 size(size_t rank) const;

@@ -30,13 +30,15 @@ class Rows {
   void for_each(size_t every, F&& f) const {
     const auto length = size_t(band_.extents[rank_ - 1]);
     size_t number = 0;
-    for_each_outer(Shape(std::span<const u64>(band_.extents).first(rank_)), 1, [&](const Index& index) {
-      if (number++ % every != 0) return;
-      u64 place = band_.first[rank_ - 1];
-      for (size_t k = 0; k + 1 < rank_; ++k) place += (band_.first[k] + index[k]) * stride_[k];
-      for (size_t x = 0; x < length; x += kMostCodes)
-        f(Run{index, x, std::min(kMostCodes, length - x), size_t(place) + x});
-    });
+    for_each_outer(Shape(std::span<const u64>(band_.extents).first(rank_)), 1,
+                   [&](const Index& index) {
+                     if (number++ % every != 0) return;
+                     u64 place = band_.first[rank_ - 1];
+                     for (size_t k = 0; k + 1 < rank_; ++k)
+                       place += (band_.first[k] + index[k]) * stride_[k];
+                     for (size_t x = 0; x < length; x += kMostCodes)
+                       f(Run{index, x, std::min(kMostCodes, length - x), size_t(place) + x});
+                   });
   }
   template <class F>
   void for_each(F&& f) const {
@@ -79,8 +81,8 @@ class Walk {
   }
   const u8* contexts(size_t band, const Run& run, const Weights& weights) {
     find(band, run);
-    find_contexts(*features_, weights, run.count,
-                  first_context(bands_.all[band]), contexts_.data());
+    find_contexts(*features_, weights, run.count, first_context(bands_.all[band]),
+                  contexts_.data());
     return contexts_.data();
   }
   u8* row(size_t band, const Run& run) { return sizes_.row(band, run.index) + run.x; }
@@ -258,7 +260,8 @@ void decode_all(C* c, const Shape& shape, const Bands& bands, double step,
   }();
   for (size_t i = 0; i < means.size(); i += kMostCodes)
     source.next({means.data() + i, std::min(kMostCodes, means.size() - i)}, all_means.data());
-  difference(as_unsigned(std::span<I>(means.data(), means.size())), bands.all[0], shape.rank(), false);
+  difference(as_unsigned(std::span<I>(means.data(), means.size())), bands.all[0], shape.rank(),
+             false);
   const I* next = means.data();
   walk.for_each(0, 1, [&](const Run& run) {
     recover(next, run.count, step_of<C>(bands.all[0], step), c + run.place);

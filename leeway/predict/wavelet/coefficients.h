@@ -11,8 +11,8 @@
 
 namespace leeway::wavelet {
 
-// Replaces coefficients by what decoders will have. `trade` is what a bit is worth, in squared steps
-// times 100. Returns false if a coefficient is too large for its step.
+// Replaces coefficients by what decoders will have. `trade` is what a bit is worth, in squared
+// steps times 100. Returns false if a coefficient is too large for its step.
 template <class C>
 bool encode(C* coefficients, const Shape& shape, const Bands& bands, double step, i32 trade,
             AnySink& codes, Writer& notes);

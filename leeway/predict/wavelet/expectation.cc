@@ -26,7 +26,8 @@ inline constexpr u32 kLeastBits = std::bit_cast<u32>(4.0f) >> 22;
 
 // Plain loops over integers: what vectors compute cannot differ from it.
 HWY_BEFORE_NAMESPACE();
-namespace leeway::wavelet::HWY_NAMESPACE {
+namespace leeway::wavelet_expectation::HWY_NAMESPACE {
+using namespace wavelet;
 
 void add_cross(const Cross& from, size_t count, u16* HWY_RESTRICT to) {
   for (size_t x = 0; x < count; ++x)
@@ -71,13 +72,11 @@ void to_contexts(const i32* HWY_RESTRICT sum, size_t count, u8 first, u8* HWY_RE
   }
 }
 
-}  // namespace leeway::wavelet::HWY_NAMESPACE
+}  // namespace leeway::wavelet_expectation::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway::wavelet {
-namespace {
-
+namespace leeway::wavelet_expectation {
 HWY_EXPORT(add_cross);
 HWY_EXPORT(row_before);
 HWY_EXPORT(row_two_before);
@@ -85,6 +84,12 @@ HWY_EXPORT(repeat);
 HWY_EXPORT(divide);
 HWY_EXPORT(add_weighted);
 HWY_EXPORT(to_contexts);
+}  // namespace leeway::wavelet_expectation
+
+namespace leeway::wavelet {
+using namespace wavelet_expectation;
+
+namespace {
 
 // Finds the features of a row.
 class Look {
@@ -111,8 +116,7 @@ class Look {
     if (!band.siblings.empty()) {
       u16* const sum = begin_sum(6, count);
       for (const size_t sibling : band.siblings) add_clamped(sibling, index, x, count, sum);
-      if (band.siblings.size() > 1)
-        HWY_DYNAMIC_DISPATCH(divide)(sum, band.siblings.size(), count);
+      if (band.siblings.size() > 1) HWY_DYNAMIC_DISPATCH(divide)(sum, band.siblings.size(), count);
     }
   }
 

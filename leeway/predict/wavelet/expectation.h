@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Expectation: what size a coefficient is expected to have, from the sizes of those known before its
-// row (wavelet.md, "Contexts"). All in integers.
+// Expectation: what size a coefficient is expected to have, from the sizes of those known before
+// its row (wavelet.md, "Contexts"). All in integers.
 #pragma once
 
 #include <algorithm>

@@ -51,8 +51,9 @@ constexpr size_t mirrored(std::ptrdiff_t at, size_t n) {
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace leeway::wavelet::HWY_NAMESPACE {
+namespace leeway::wavelet_lifting::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using namespace wavelet;
 
 // Values of even or of odd places, with what lies beyond the ends: kMostTaps rows at either end.
 template <class C>
@@ -74,7 +75,8 @@ struct Half {
   }
 };
 
-// to[i] += sign * sum over k of weights[k] * (from[i - k * width + low] + from[i + k * width + high])
+// to[i] += sign * sum over k of weights[k] * (from[i - k * width + low] + from[i + k * width +
+// high])
 template <size_t taps, bool add, class C>
 HWY_INLINE void lift(C* HWY_RESTRICT to, const C* HWY_RESTRICT low, const C* HWY_RESTRICT high,
                      size_t width, size_t count, const C* weights, C scale) {
@@ -109,7 +111,8 @@ struct Halves {
   // `memory` has room for memory_for() values.
   Halves(const LineBlock<C>& block, C* memory)
       : even{memory + kMostTaps * block.width, (block.length + 1) / 2, block.width, 0},
-        odd{even.rows + (even.count + 2 * kMostTaps) * block.width + hn::MaxLanes(hn::ScalableTag<C>()),
+        odd{even.rows + (even.count + 2 * kMostTaps) * block.width +
+                hn::MaxLanes(hn::ScalableTag<C>()),
             block.length / 2, block.width, 1} {}
 
   // Differences from the values of even places around.
@@ -203,17 +206,21 @@ void join_f64(const LineBlock<double>& block, size_t filter, double* memory) {
   join(block, filter, memory);
 }
 
-}  // namespace leeway::wavelet::HWY_NAMESPACE
+}  // namespace leeway::wavelet_lifting::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway::wavelet {
-namespace {
-
+namespace leeway::wavelet_lifting {
 HWY_EXPORT(halve_f32);
 HWY_EXPORT(halve_f64);
 HWY_EXPORT(join_f32);
 HWY_EXPORT(join_f64);
+}  // namespace leeway::wavelet_lifting
+
+namespace leeway::wavelet {
+using namespace wavelet_lifting;
+
+namespace {
 
 void halve(const LineBlock<float>& block, size_t filter, float* memory) {
   HWY_DYNAMIC_DISPATCH(halve_f32)(block, filter, memory);
@@ -267,8 +274,8 @@ class Lines {
   Extents stride_{}, outer_;
 };
 
-// Halvings that are done one after the other in each plane of the last two axes, as long as it is in
-// the cache; or a single one in the whole box.
+// Halvings that are done one after the other in each plane of the last two axes, as long as it is
+// in the cache; or a single one in the whole box.
 struct Stage {
   std::vector<Lines> lines;
   std::vector<u64> places;  // of the planes; one if there are none
@@ -287,7 +294,8 @@ bool share_planes(const Shape& shape, const Halving& a, const Halving& b) {
 }
 
 Stage stage_of(const Shape& shape, std::span<const Halving> halvings) {
-  const size_t from = shape.rank() > 2 && halvings[0].axis + 2 >= shape.rank() ? shape.rank() - 2 : 0;
+  const size_t from =
+      shape.rank() > 2 && halvings[0].axis + 2 >= shape.rank() ? shape.rank() - 2 : 0;
   Stage stage{{}, {0}};
   for (const Halving& halving : halvings) stage.lines.emplace_back(shape, halving, from);
   u64 stride = shape.size();
@@ -322,9 +330,8 @@ void run(C* values, const Stage& stage, const F& f) {
   const unsigned threads = threads_to_share();
   if (threads <= 1 || count < 2 * threads) return work(0, count);
   const u64 parts = 4 * u64(threads);
-  for_each_index(parts, threads, {}, [&](u64 part) {
-    work(count * part / parts, count * (part + 1) / parts);
-  });
+  for_each_index(parts, threads, {},
+                 [&](u64 part) { work(count * part / parts, count * (part + 1) / parts); });
 }
 
 // In the order given.

@@ -14,7 +14,8 @@
 
 // Plain loops, one rounded operation after the other: what vectors compute cannot differ from it.
 HWY_BEFORE_NAMESPACE();
-namespace leeway::wavelet::HWY_NAMESPACE {
+namespace leeway::wavelet_quantize::HWY_NAMESPACE {
+using namespace wavelet;
 
 template <class C>
 HWY_INLINE size_t glance(const C* HWY_RESTRICT c, size_t count, C inverse, u8* HWY_RESTRICT sizes) {
@@ -80,12 +81,11 @@ void recover_f64_i64(const i64* codes, size_t count, double step, double* c) {
   recover(codes, count, step, c);
 }
 
-}  // namespace leeway::wavelet::HWY_NAMESPACE
+}  // namespace leeway::wavelet_quantize::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace leeway::wavelet {
-
+namespace leeway::wavelet_quantize {
 HWY_EXPORT(glance_f32);
 HWY_EXPORT(glance_f64);
 HWY_EXPORT(quantize_f32);
@@ -94,6 +94,10 @@ HWY_EXPORT(recover_f32_i32);
 HWY_EXPORT(recover_f32_i64);
 HWY_EXPORT(recover_f64_i32);
 HWY_EXPORT(recover_f64_i64);
+}  // namespace leeway::wavelet_quantize
+
+namespace leeway::wavelet {
+using namespace wavelet_quantize;
 
 template <>
 size_t glance(const float* c, size_t count, float inverse, u8* sizes) {
@@ -107,14 +111,14 @@ size_t glance(const double* c, size_t count, double inverse, u8* sizes) {
 template <>
 bool quantize(float* c, size_t count, float step, float inverse, const u8* contexts,
               const Trade& trade, i32* codes, u8* sizes) {
-  return HWY_DYNAMIC_DISPATCH(quantize_f32)
-  (c, count, step, inverse, contexts, trade[0].data(), codes, sizes);
+  return HWY_DYNAMIC_DISPATCH(quantize_f32)(c, count, step, inverse, contexts, trade[0].data(),
+                                            codes, sizes);
 }
 template <>
 bool quantize(double* c, size_t count, double step, double inverse, const u8* contexts,
               const Trade& trade, i32* codes, u8* sizes) {
-  return HWY_DYNAMIC_DISPATCH(quantize_f64)
-  (c, count, step, inverse, contexts, trade[0].data(), codes, sizes);
+  return HWY_DYNAMIC_DISPATCH(quantize_f64)(c, count, step, inverse, contexts, trade[0].data(),
+                                            codes, sizes);
 }
 
 template <class C>
