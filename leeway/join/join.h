@@ -53,6 +53,7 @@ struct JoinTraits {
   bool predicts_first = false;  // before the values are quantized
   bool by_value = false;        // values can have a bound each
   bool whole_rows = false;      // chunks should be whole rows of the array
+  bool transforms = false;      // a step may be given instead of a bound
 };
 
 template <class T>
