@@ -56,6 +56,7 @@ struct JoinTraits {
   bool whole_rows = false;      // chunks should be whole rows of the array
   bool makes_trials = false;    // to choose settings
   bool learns = false;          // weights, on the way: slow
+  bool transforms = false;      // a step may be given instead of a bound
 };
 
 template <class T>

@@ -2,6 +2,9 @@
 // Predict from decoded values, quantize the difference.
 #pragma once
 
+#include <algorithm>
+
+#include "leeway/base/log2.h"
 #include "leeway/join/decoding.h"
 #include "leeway/join/encoding.h"
 #include "leeway/join/join.h"
@@ -66,7 +69,8 @@ class PredictFirst final : public Join<T> {
       if (is_by_value_) return true;
       ChunkRange<T> range(job.values, wants_range(quantizer_));
       const CodedChunk<T> chunk = chunk_of(job);
-      return predictor_.maker(job.values.shape, trial_on(job.values, chunk, range)).has_value();
+      return predictor_.maker(job.values.shape, trial_on(job.values, chunk, range, false))
+          .has_value();
     } else {
       return true;
     }
@@ -119,24 +123,47 @@ class PredictFirst final : public Join<T> {
     return {job.bound.most, nullptr, job.special.flags, {}, job.special.fills};
   }
   // The predictor with its settings: those given, or what trials find.
-  P settled(const ToEncode<T>& job, Reader& given, const CodedChunk<T>& chunk,
+  P settled(const ToEncode<T>& job, Reader& given, CodedChunk<T> chunk,
             ChunkRange<T>& range) const {
     if constexpr (SettledPredictor<P>) {
       const Shape& shape = job.values.shape;
-      return given.remaining() > 0
-                 ? predictor_.read(shape, given)
-                 : predictor_.settled(shape, trial_on(job.values, chunk, range));
+      if (given.remaining() > 0) return predictor_.read(shape, given);
+      const bool by_squares = job.bound.aim.trial > 0;
+      if (by_squares) chunk.bound = job.bound.aim.trial;
+      return predictor_.settled(shape, trial_on(job.values, chunk, range, by_squares));
     } else {
       return predictor_;
     }
   }
-  auto trial_on(const View& source, const CodedChunk<T>& chunk, ChunkRange<T>& range) const {
-    return [this, &source, &chunk, &range](const P& candidate, const Sample& sample) {
-      return try_on(candidate, sample, source, chunk, range);
+  auto trial_on(const View& source, const CodedChunk<T>& chunk, ChunkRange<T>& range,
+                bool by_squares) const {
+    return [this, &source, &chunk, &range, by_squares](const P& candidate, const Sample& sample) {
+      Trial result = try_on(candidate, sample, source, chunk, range, by_squares);
+      if (!by_squares || sample.shape.size() == 1 || !(result.squares > 0)) return result;
+      CodedChunk<T> finer = chunk;
+      finer.bound *= kFiner;
+      result.cost = cost_at_equal_squares(
+          result, try_on(candidate, sample, source, finer, range, true));
+      return result;
     };
   }
+  // Settings whose errors are smaller may have a larger step, at the same squared error: what that
+  // saves shows from a second trial with a smaller one.
+  static constexpr double kFiner = 0.84;
+  static u64 cost_at_equal_squares(const Trial& trial, const Trial& finer) {
+    const auto log2_of_mean = [&](double squares) {
+      return double(log2_of(u64(squares / double(trial.values) * 0x1p32) + 1));
+    };
+    const double here = log2_of_mean(trial.squares),
+                 there = log2_of_mean(finer.squares * (kFiner * kFiner)),
+                 usual = log2_of_mean(double(trial.values) / 3);
+    const double most = double(trial.values) / 2;  // half a bit for an octave of squares
+    const double rise = double(finer.cost) - double(trial.cost);
+    const double slope = here > there && rise > 0 ? std::min(most, rise / (here - there)) : 0;
+    return u64(std::max(0.0, double(trial.cost) + slope * (here - usual)));
+  }
   Trial try_on(const P& candidate, const Sample& sample, const View& source, CodedChunk<T> chunk,
-               ChunkRange<T>& range) const {
+               ChunkRange<T>& range, bool by_squares) const {
     const auto cut = [&](const View& whole) {
       View view(whole.at(sample.first), whole.dtype, sample.shape, whole.strides);
       for (size_t axis = 0; axis < sample.shape.rank(); ++axis)
@@ -153,7 +180,7 @@ class PredictFirst final : public Join<T> {
     if (!flags.empty()) gather(cut(view_of(chunk.flags.data(), source.shape)), flags.data());
     chunk.values = values.data();
     chunk.flags = flags;
-    const auto coder = std::make_unique<Trying<T, Q>>(quantizer_, chunk);
+    const auto coder = std::make_unique<Trying<T, Q>>(quantizer_, chunk, by_squares);
     Writer notes;
     walk(candidate, Field<T>{values.data(), sample.shape}, *coder, notes);
     Trial result = coder->result();
@@ -172,7 +199,8 @@ class PredictFirst final : public Join<T> {
     const T before = value;
     Code<T> code = 0;
     GridsInForce<T, Q>(quantizer_, chunk).quantize(value, {}, code, 0);
-    return {.coded = code != 0, .unchanged = bits_of(value) == bits_of(before),
+    return {.coded = code != 0,
+            .unchanged = bits_of(value) == bits_of(before),
             .lossless = is_lossless(chunk)};
   }
 

@@ -175,7 +175,7 @@ bool is_brief(ByteView first) {
 
 bool can_be_brief(const Header& header) {
   return header.shape == header.chunk && header.shape.size() > 0 && header.regions.empty() &&
-         !header.is_growing;
+         header.promises.empty() && !header.is_growing;
 }
 
 void write_brief(const Header& header, FrameHead& head, ByteView payload, Writer& out) {
