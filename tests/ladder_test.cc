@@ -20,9 +20,9 @@ std::vector<float> make_smooth(const Shape& shape) {
   for (u64 z = 0; z < shape[0]; ++z)
     for (u64 y = 0; y < shape[1]; ++y)
       for (u64 x = 0; x < shape[2]; ++x)
-        values.push_back(float(std::sin(0.07 * double(x) + 0.03 * double(z)) *
-                                   std::cos(0.05 * double(y)) +
-                               0.3 * std::sin(0.11 * double(z) + 0.02 * double(y))));
+        values.push_back(
+            float(std::sin(0.07 * double(x) + 0.03 * double(z)) * std::cos(0.05 * double(y)) +
+                  0.3 * std::sin(0.11 * double(z) + 0.02 * double(y))));
   return values;
 }
 
@@ -133,8 +133,7 @@ TEST(Ladder, TheDefaultMakesNoTerraces) {
   const Shape shape{40, 50, 60};
   const auto smooth = make_smooth(shape);
   const auto decoded = [&](const char* recipe) {
-    return decompress(
-        compress(smooth.data(), shape, options_for<float>(Bound::rel(1e-2), recipe)));
+    return decompress(compress(smooth.data(), shape, options_for<float>(Bound::rel(1e-2), recipe)));
   };
   const Array in_steps = decoded("linear+lorenzo+huffman+zstd"), ours = decoded("balanced");
   EXPECT_LT(roughness(ours.as<float>(), smooth, 60),

@@ -19,15 +19,13 @@ struct Coded {
 };
 
 bool is_constant(const View& chunk) {
-  return visit_dtype(chunk.dtype, [&]<class T>(std::type_identity<T>) {
-    return leeway::is_constant<T>(chunk);
-  });
+  return visit_dtype(chunk.dtype,
+                     [&]<class T>(std::type_identity<T>) { return leeway::is_constant<T>(chunk); });
 }
 
 bool any_special(const View& chunk, const Mask& mask) {
-  return visit_dtype(chunk.dtype, [&]<class T>(std::type_identity<T>) {
-    return mask.any_special<T>(chunk);
-  });
+  return visit_dtype(chunk.dtype,
+                     [&]<class T>(std::type_identity<T>) { return mask.any_special<T>(chunk); });
 }
 
 u64 hash_of_values(const View& chunk) {
@@ -41,7 +39,11 @@ u64 hash_of_values(const View& chunk) {
 class Contest {
  public:
   Contest(const Codecs& codecs, const View& chunk, const ChunkBound& bound, const Mask& mask)
-      : codecs_(codecs), chunk_(chunk), bound_(bound), mask_(mask), coded_(codecs.size()),
+      : codecs_(codecs),
+        chunk_(chunk),
+        bound_(bound),
+        mask_(mask),
+        coded_(codecs.size()),
         settings_(codecs.size()) {}
 
   const Coded& winner() {
@@ -60,8 +62,8 @@ class Contest {
   }
   const Coded& smallest_of(const std::vector<size_t>& numbers) {
     for (const size_t k : numbers) coded(k);
-    return coded(*std::ranges::min_element(
-        numbers, {}, [&](size_t k) { return coded(k).payload.size(); }));
+    return coded(
+        *std::ranges::min_element(numbers, {}, [&](size_t k) { return coded(k).payload.size(); }));
   }
   std::vector<size_t> all() const {
     std::vector<size_t> numbers;
@@ -73,7 +75,8 @@ class Contest {
   // Those that leave the chunk as it is.
   std::vector<size_t> find_makers() {
     std::vector<size_t> makers = all();
-    std::erase_if(makers, [&](size_t k) { return !codecs_[k]->may_have_made(chunk_, bound_, mask_); });
+    std::erase_if(makers,
+                  [&](size_t k) { return !codecs_[k]->may_have_made(chunk_, bound_, mask_); });
     if (makers.empty()) return makers;
     const u64 hash = hash_of_values(chunk_);
     std::erase_if(makers, [&](size_t k) { return coded(k).report.decoded_hash != hash; });

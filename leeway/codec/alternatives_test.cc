@@ -17,8 +17,7 @@ Chunk coded_by(const std::string& recipe, const View& values, double bound) {
   Chunk chunk;
   Writer out;
   const Mask calm{.is_needed = false};
-  chunk.report =
-      make_codec(parse_recipe(recipe), values.dtype)->compress(values, bound, calm, out);
+  chunk.report = make_codec(parse_recipe(recipe), values.dtype)->compress(values, bound, calm, out);
   chunk.payload.assign(out.bytes().begin(), out.bytes().end());
   return chunk;
 }
@@ -58,7 +57,8 @@ TEST(Alternatives, TheSmallestIsTaken) {
       EXPECT_EQ(chunk.taken().number, best);
       EXPECT_EQ(chunk.payload.size(), least + (best > 0 ? 2 : 0));
       EXPECT_LE(chunk.report.max_error, 1e-3);
-      const auto decoded = decoded_by<float>("plain|pyramid+linear+rans|fast", chunk.payload, shape, 1e-3);
+      const auto decoded =
+          decoded_by<float>("plain|pyramid+linear+rans|fast", chunk.payload, shape, 1e-3);
       expect_within<float>(values, decoded, 1e-3, {}, "plain|pyramid+linear+rans|fast");
       EXPECT_EQ(hash_of(bytes_of(std::span<const float>(decoded))), chunk.report.decoded_hash);
     }
@@ -67,12 +67,15 @@ TEST(Alternatives, TheSmallestIsTaken) {
 
 // Whatever was taken first, decoded data is its own decoded data.
 TEST(Alternatives, DecodedDataStaysAsItIs) {
-  for (const char* recipe : {"pyramid+linear+rans|linear+lorenzo+huffman+zstd|plain", "linear+lorenzo+huffman+zstd|pyramid+linear+rans", "fast|linear+lorenzo+rans",
-                             "sz3-interp|sz1.4|linear+lorenzo+huffman+zstd", "pyramid:gain=0+linear+rans|plain"})
+  for (const char* recipe :
+       {"pyramid+linear+rans|linear+lorenzo+huffman+zstd|plain",
+        "linear+lorenzo+huffman+zstd|pyramid+linear+rans", "fast|linear+lorenzo+rans",
+        "sz3-interp|sz1.4|linear+lorenzo+huffman+zstd", "pyramid:gain=0+linear+rans|plain"})
     for (const Shape& shape : {Shape{40, 50}, Shape{300, 301}})
       for (const auto& values : {make_waves(shape), make_particles(shape)})
-        for (const std::string& first : {std::string(recipe), std::string("linear+lorenzo+huffman+zstd"),
-                                         std::string(recipe).substr(0, std::string(recipe).find('|'))}) {
+        for (const std::string& first :
+             {std::string(recipe), std::string("linear+lorenzo+huffman+zstd"),
+              std::string(recipe).substr(0, std::string(recipe).find('|'))}) {
           if (std::string(recipe).find(first) == std::string::npos) continue;
           const Chunk once = coded_by(first, view_of(values.data(), shape), 1e-2);
           const auto decoded = decoded_by<float>(first, once.payload, shape, 1e-2);

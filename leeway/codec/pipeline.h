@@ -128,8 +128,8 @@ struct Pipeline {
     gather(chunk, values.data());
     Patches<T> special;
     const std::vector<u8> flags = mask.take_out(Field<T>{values.data(), chunk.shape}, special);
-    return f(ToEncode<T>{
-        view_of(values.data(), chunk.shape), bound, {flags, Fills<T>(mask.fills)}});
+    return f(
+        ToEncode<T>{view_of(values.data(), chunk.shape), bound, {flags, Fills<T>(mask.fills)}});
   }
 
   // Mask, preprocess, predict and quantize, encode.

@@ -29,7 +29,7 @@ struct CodedChunk {
   std::span<const u8> flags{};             // of all values, or empty
   std::span<const double> class_bounds{};  // of classes 1, 2, ... (flags.h)
   Fills<T> fills{};                        // a value that would become one has no code
-  std::optional<ValueRange<T>> range{};         // that decoded values stay in
+  std::optional<ValueRange<T>> range{};    // that decoded values stay in
 
   bool has_flags(size_t first, size_t count) const {
     return !flags.empty() &&
@@ -53,8 +53,7 @@ class GridsInForce {
   void tighten(double factor) {
     grid_ = at(chunk_.bound * factor);
     of_class_.clear();
-    for (const double e : chunk_.class_bounds)
-      of_class_.push_back(at(e * factor));
+    for (const double e : chunk_.class_bounds) of_class_.push_back(at(e * factor));
   }
 
   const CodedChunk<T>& chunk() const { return chunk_; }

@@ -34,8 +34,8 @@ class PredictFirst final : public Join<T> {
     Reader settings(job.settings);
     ChunkRange<T> range(source, wants_range(quantizer_), settings);
     if (range.get()) range.get()->write(out.notes);
-    const CodedChunk<T> chunk = by_value.in({job.bound.most, whole.field.data, job.special.flags,
-                                             {}, job.special.fills, range.get()});
+    const CodedChunk<T> chunk = by_value.in(
+        {job.bound.most, whole.field.data, job.special.flags, {}, job.special.fills, range.get()});
     const P predictor = settled(job, settings, chunk, range);
     if constexpr (SettledPredictor<P>) predictor.write(out.notes);
     if (!is_in_place(source, whole.field)) gather(source, whole.field.data);
@@ -142,8 +142,8 @@ class PredictFirst final : public Join<T> {
       if (!by_squares || sample.shape.size() == 1 || !(result.squares > 0)) return result;
       CodedChunk<T> finer = chunk;
       finer.bound *= kFiner;
-      result.cost = cost_at_equal_squares(
-          result, try_on(candidate, sample, source, finer, range, true));
+      result.cost =
+          cost_at_equal_squares(result, try_on(candidate, sample, source, finer, range, true));
       return result;
     };
   }

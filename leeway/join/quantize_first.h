@@ -128,9 +128,10 @@ class QuantizeFirst final : public Join<T> {
   static constexpr bool kIsFloat = std::is_same_v<T, float> || std::is_same_v<T, double>;
   // Whether a grid takes planes of values and gives integers I.
   template <class I>
-  static constexpr bool kTakesPlanes =
-      requires(const Grid g, const Plane<const std::byte>& plane, T* values, I* integers,
-               double& error) { g.quantize_plane(plane, values, integers, error); };
+  static constexpr bool kTakesPlanes = requires(const Grid g, const Plane<const std::byte>& plane,
+                                                T* values, I* integers, double& error) {
+    g.quantize_plane(plane, values, integers, error);
+  };
   static constexpr bool kHasNarrow = kIsFloat && kTakesPlanes<i16>;
 
   static bool changes(const Grid& grid, T value) {
@@ -167,8 +168,8 @@ class QuantizeFirst final : public Join<T> {
       integers.put(to.size(), nullptr);
       return true;
     }
-    // `values` may be where the plane is. Returns false if one has no integer of 16 bits, or becomes a
-    // fill value and would need a patch.
+    // `values` may be where the plane is. Returns false if one has no integer of 16 bits, or
+    // becomes a fill value and would need a patch.
     bool quantize(Plane<const std::byte> plane, std::span<T> values, std::span<I> to) {
       const auto* const own = reinterpret_cast<const std::byte*>(values.data());
       if constexpr (kTakesPlanes<I>)

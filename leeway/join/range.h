@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ValueRange: the least and the largest value of a chunk. A quantizer that is asked to keeps decoded
-// values between them; the notes of the join begin with them.
+// ValueRange: the least and the largest value of a chunk. A quantizer that is asked to keeps
+// decoded values between them; the notes of the join begin with them.
 #pragma once
 
 #include <algorithm>

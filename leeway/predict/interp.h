@@ -86,7 +86,6 @@ struct Interp {
   Choices choices(const Shape& shape) const;
   Interp with(i32 reverse, i32 cubic, size_t tight_bounds) const;
 
-
   // The new points of a level along one axis.
   template <class T>
   class Pass {

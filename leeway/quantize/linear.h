@@ -51,7 +51,8 @@ struct LinearGrid<T> {
   // The same for float arithmetic; 0 if they do not fit.
   float short_step = 0, short_inverse = 0, short_limit = 0, short_most = 0;
   bool has_second;  // whether f64 may find codes for floats
-  T low = T(-std::numeric_limits<float>::infinity()), high = T(std::numeric_limits<float>::infinity());
+  T low = T(-std::numeric_limits<float>::infinity()),
+    high = T(std::numeric_limits<float>::infinity());
   bool is_within = false;  // whether these are a range
 
   // Codes up to here times an eight-bit step are exact in float.

@@ -109,7 +109,8 @@ inline void make_all_brief(const TakeCase& take) {
   make_brief<float>(take, kLorenzo, {9, 10, 11}, coarse, true);
   make_brief<double>(take, "fast", {500}, Bound::rel(1e-3), true, {-9999, 1e20});
   make_brief<float>(take, kPyramid, {9, 10, 11}, coarse, false);
-  make_brief<i16>(take, "pyramid:taps=28,every=4,gain=0+linear+rans", {20, 11}, Bound::abs(3.5), false);
+  make_brief<i16>(take, "pyramid:taps=28,every=4,gain=0+linear+rans", {20, 11}, Bound::abs(3.5),
+                  false);
   make_brief<u64>(take, "lossless", {300}, Bound::lossless(), false);
   make_brief<f16>(take, "linear+lorenzo:order=2+huffman", {7, 1, 9}, coarse, true);
   make_brief<double>(take, kLorenzo, {30, 40}, Bound::pointwise(0.01), true);
@@ -341,7 +342,8 @@ inline void for_each_golden_case(const TakeCase& take) {
   make_all_brief(take);
   make<float>(take, "linear+huffman|pyramid+linear+rans", {9, 10, 31}, coarse, true);
   make<float>(take, "wavesz|pyramid+linear+rans|fast", {9, 30, 40}, coarse, false);
-  make<double>(take, "sz1.4|linear+lorenzo+huffman|pyramid+linear+rans", {20, 31}, coarse, true, {12, 31});
+  make<double>(take, "sz1.4|linear+lorenzo+huffman|pyramid+linear+rans", {20, 31}, coarse, true,
+               {12, 31});
   make_brief<double>(take, "plain|pyramid+linear+rans", {30, 31}, coarse, true);
   make<float>(take, "cuszp2-outlier", {9, 30, 40}, coarse, true);  // lists that are not packed
   make<double>(take, "fast", {20, 37}, coarse, true);
