@@ -19,24 +19,22 @@ namespace {
 constexpr unsigned kMostPasses = 24;
 constexpr size_t kMostClasses = 14;  // fewer than a writer makes powers of two of
 
-// The recipe with bounds by value that comes nearest to the one asked for.
+// The recipe with bounds by value that comes nearest to the one asked for: of its first alternative
+// that predicts before it quantizes, with another quantizer, as pyramid+linear+rans becomes
+// pyramid+elementwise+rans.
 std::string by_value_recipe(const std::string& recipe) {
-  constexpr std::pair<std::string_view, std::string_view> kNearest[] = {
-      {"fast", "lorenzo+elementwise+huffman"},
-      {"balanced", "pyramid+elementwise+rans"},
-      {"auto", "pyramid+elementwise+rans"},
-      {"plain", "pyramid+elementwise+rans"},
-      {"lossless", "pyramid+elementwise+rans"}};
-  for (const auto& [name, nearest] : kNearest)
-    if (recipe == name) return std::string(nearest);
+  if (recipe == "fast") return "lorenzo+elementwise+huffman";
+  for (const char* const other : {"auto", "plain", "lossless"})
+    if (recipe == other) return "pyramid+elementwise+rans";
   if (!is_choice(recipe)) {
-    // "pyramid+linear+rans" -> "pyramid+elementwise+rans"
     const Recipe parsed = parse_recipe(recipe);
     if (is_by_value(parsed)) return recipe;
-    std::string text = to_string(parsed);
-    constexpr std::string_view kLinear = "+linear+";
-    if (const size_t at = text.find(kLinear); at != text.npos && text.find('|') == text.npos) {
-      text.replace(at, kLinear.size(), "+elementwise+");
+    constexpr std::string_view kLinear = "+linear";
+    for (const Recipe& alternative : alternatives_of(parsed)) {
+      std::string text = to_string(alternative);
+      const size_t at = text.find(kLinear);
+      if (!predicts_first(alternative) || at == text.npos) continue;
+      text.replace(at, std::min(text.find('+', at + 1), text.size()) - at, "+elementwise");
       if (is_by_value(parse_recipe(text))) return text;
     }
   }
