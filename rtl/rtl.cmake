@@ -33,10 +33,12 @@ leeway_verilate(blocks lwy_blocks PREFIX Vlwy_blocks_outlier PARAMETERS Outlier=
 leeway_verilate(blocks lwy_blocks PREFIX Vlwy_blocks_pow2 PARAMETERS Pow2=1\'b1)
 leeway_verilate(ceaz lwy_ceaz)
 leeway_verilate(ceaz lwy_ceaz PREFIX Vlwy_ceaz_pow2 PARAMETERS Pow2=1\'b1)
+leeway_verilate(ceaz lwy_ceaz_lanes PREFIX Vlwy_ceaz_books PARAMETERS Lanes=1)
+leeway_verilate(ceaz lwy_book_maker)
 leeway_verilate(axis lwy_axis_blocks PARAMETERS Outlier=1\'b1)
 leeway_verilate(axis lwy_axis_wavesz)
 
-add_executable(leeway_rtl_tests EXCLUDE_FROM_ALL rtl/tests/fadd_test.cc rtl/tests/wavesz_test.cc rtl/tests/blocks_test.cc rtl/tests/ceaz_test.cc rtl/tests/axis_test.cc tools/sample_fields.cc tools/fpga_model.cc)
+add_executable(leeway_rtl_tests EXCLUDE_FROM_ALL rtl/tests/fadd_test.cc rtl/tests/wavesz_test.cc rtl/tests/blocks_test.cc rtl/tests/book_test.cc rtl/tests/ceaz_test.cc rtl/tests/axis_test.cc tools/sample_fields.cc tools/fpga_model.cc)
 leeway_flags(leeway_rtl_tests)
 target_compile_options(leeway_rtl_tests PRIVATE -O1 -Wno-dangling-else)
 target_link_libraries(leeway_rtl_tests PRIVATE leeway_objects leeway_rtl_models GTest::gtest_main hwy::hwy)
