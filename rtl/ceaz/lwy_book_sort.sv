@@ -20,7 +20,8 @@ module lwy_book_sort (
 );
   typedef enum logic [2:0] {Idle, Choose, Single, Second, Larger, Smaller} state_e;
   state_e      state_q;
-  logic [10:0] low_q, high_q, place_q, token_q, other_q;  // tokens below low and from high on are left
+  logic [10:0] low_q, high_q;  // tokens below the one and from the other on are left
+  logic [10:0] place_q, token_q, other_q;
   logic [19:0] count_q;
   logic        has_low, has_high, is_larger;
   assign has_low   = low_q != 11'd0;

@@ -6,8 +6,7 @@ module lwy_ceaz_lanes #(
   parameter bit Pow2 = 1'b0,
   parameter int unsigned Stages = 7,
   parameter int unsigned MostRow = 1024,
-  parameter int unsigned MostPlane = 16384,
-  localparam int unsigned PlaneBits = $clog2(MostPlane)
+  parameter int unsigned MostPlane = 16384
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
@@ -18,19 +17,26 @@ module lwy_ceaz_lanes #(
   input  logic [11:0]                book_codeword_i,
   input  logic [9:0]                 low_i,
   input  logic [10:0]                size_i,
+  // A fixed ratio, for some lanes; see lwy_ratio.
+  input  logic [Lanes-1:0]           ratio_load_i,
+  input  logic signed [14:0]         log_first_i,
+  input  logic signed [14:0]         log_least_i,
+  input  logic signed [14:0]         log_most_i,
+  input  logic [10:0]                target_i,
   // Chunks.
   input  logic [Lanes-1:0]           chunk_valid_i,
   output logic [Lanes-1:0]           chunk_ready_o,
   input  logic [Lanes*32-1:0]        step_i,
   input  logic [Lanes*32-1:0]        inverse_i,
   input  logic [Lanes*31-1:0]        limit_i,
-  input  logic [Lanes*32-1:0]        values_i,
+  input  logic [Lanes*24-1:0]        values_i,
   input  logic [Lanes*2-1:0]         axes_i,
-  input  logic [Lanes*32-1:0]        row_i,
-  input  logic [Lanes*PlaneBits-1:0] plane_i,
-  input  logic [Lanes*32-1:0]        rows_i,
+  input  logic [Lanes*24-1:0]        row_i,
+  input  logic [Lanes*24-1:0]        rows_i,
   input  logic [Lanes*5-1:0]         page_i,
   input  logic [Lanes-1:0]           follows_i,
+  input  logic [Lanes-1:0]           fixed_i,
+  output logic [Lanes*32-1:0]        step_o,
   input  logic [Lanes-1:0]           valid_i,
   output logic [Lanes-1:0]           ready_o,
   input  logic [Lanes*32-1:0]        x_i,
@@ -51,7 +57,8 @@ module lwy_ceaz_lanes #(
   output logic [7:0]                 change_o,
   output logic                       change_last_o
 );
-  logic [Lanes-1:0]    ask, starts, decided, entry_valid, made, count_valid, count_last, is_served_q;
+  logic [Lanes-1:0]    ask, starts, is_served_q, decided, entry_valid, made;
+  logic [Lanes-1:0]    count_valid, count_last;
   logic [Lanes*25-1:0] deviations;
   logic [Lanes*20-1:0] counts;
   logic        idle, start, makes, restarts, was_decided, has_entry, is_made, change_valid;
@@ -95,15 +102,17 @@ module lwy_ceaz_lanes #(
   assign change_valid_o = {Lanes{change_valid}} & is_served_q;
 
   for (genvar k = 0; k < Lanes; k++) begin : g_lane
-    lwy_ceaz #(
-      .Books(1'b1), .Pow2(Pow2), .Stages(Stages), .MostRow(MostRow), .MostPlane(MostPlane)
+    lwy_ceaz_lane #(
+      .Pow2(Pow2), .Stages(Stages), .MostRow(MostRow), .MostPlane(MostPlane)
     ) u_lane (
       .clk_i, .rst_ni, .book_write_i, .book_token_i, .book_length_i, .book_codeword_i,
-      .chunk_valid_i(chunk_valid_i[k]), .chunk_ready_o(chunk_ready_o[k]),
+      .ratio_load_i(ratio_load_i[k]), .log_first_i, .log_least_i, .log_most_i, .target_i,
+      .fixed_i(fixed_i[k]), .step_o(step_o[32*k+:32]), .chunk_valid_i(chunk_valid_i[k]),
+      .chunk_ready_o(chunk_ready_o[k]),
       .step_i(step_i[32*k+:32]), .inverse_i(inverse_i[32*k+:32]), .limit_i(limit_i[31*k+:31]),
-      .low_i, .size_i, .values_i(values_i[32*k+:32]), .axes_i(axes_i[2*k+:2]),
-      .row_i(row_i[32*k+:32]), .plane_i(plane_i[PlaneBits*k+:PlaneBits]),
-      .rows_i(rows_i[32*k+:32]), .page_i(page_i[5*k+:5]), .follows_i(follows_i[k]),
+      .low_i, .size_i, .values_i(values_i[24*k+:24]), .axes_i(axes_i[2*k+:2]),
+      .row_i(row_i[24*k+:24]), .rows_i(rows_i[24*k+:24]), .page_i(page_i[5*k+:5]),
+      .follows_i(follows_i[k]),
       .valid_i(valid_i[k]), .ready_o(ready_o[k]), .x_i(x_i[32*k+:32]),
       .word_valid_o(word_valid_o[k]), .word_ready_i(word_ready_i[k]), .word_o(word_o[32*k+:32]),
       .word_bytes_o(word_bytes_o[3*k+:3]), .word_last_o(word_last_o[k]),

@@ -17,7 +17,7 @@ module lwy_page_books (
   output logic        may_turn_o,
   input  logic        turns_i,
   input  logic        has_two_behind_i,
-  input  logic [24:0] in_page_i,
+  input  logic [23:0] in_page_i,
   input  logic        next_i,
   input  logic        moves_i,
   input  logic        valid_i,           // a token, one move behind next_i
@@ -43,7 +43,7 @@ module lwy_page_books (
   output logic [11:0] made_base_o        // where its codewords go
 );
   // When 516 tokens of the last 2048 have passed, 512 of them are counted for sure.
-  localparam logic [24:0] IsCounted = 25'd1532;
+  localparam logic [23:0] IsCounted = 24'd1532;
   localparam logic [10:0] Last = 11'd1035;
   // Book 0 is the host's, the others are made in turn; each has room for all tokens but the
   // host's, which has 988.

@@ -9,6 +9,7 @@
 #include "leeway/encode/parts/book.h"
 #include "leeway/quantize/linear.h"
 #include "rtl/tests/clocked.h"
+#include "rtl/tests/ratio_rule.h"
 
 namespace leeway::rtl {
 
@@ -53,6 +54,19 @@ class CeazMachine {
 
   // Says whether books follow the data, for designs that can.
   void follow(bool follows) { follows_ = follows; }
+  // Chunks have a fixed ratio from now on: their steps are the design's own.
+  void fix(const RatioRule& rule) {
+    module_->fixed_i = 1;
+    module_->log_first_i = u16(rule.log) & 0x7fff;
+    module_->log_least_i = u16(rule.least) & 0x7fff;
+    module_->log_most_i = u16(rule.most) & 0x7fff;
+    module_->target_i = u16(rule.target);
+    module_->ratio_load_i = 1;
+    module_.settle();
+    module_.rise();
+    module_->ratio_load_i = 0;
+  }
+  float step() { return std::bit_cast<float>(u32(module_->step_o)); }
   void load(const Book& book) {
     const auto codewords = prefix::canonical_codes(book.lengths);
     module_->book_write_i = 1;
@@ -118,7 +132,6 @@ class CeazMachine {
     module_->axes_i = u8(rank);
     module_->row_i = u32(row - 1);
     module_->rows_i = u32(rows - 1);
-    module_->plane_i = u16((row * rows - 1) % kMostPlane);
     module_->page_i = u8(page);
     module_->follows_i = follows_;
     module_->chunk_valid_i = 1;

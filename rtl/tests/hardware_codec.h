@@ -39,6 +39,10 @@ class HardwareCodec final : public ChunkCodec {
   bool is_pointwise() const override { return false; }
   bool is_by_value() const override { return false; }
   bool quantizes_first() const override { return true; }
+  bool may_have_made(const View& chunk, const ChunkBound& bound,
+                     const Mask& mask) const override {
+    return library_->may_have_made(chunk, bound, mask);
+  }
   void measure(void* values, const Shape& shape, const ChunkBound& bound,
                const Mask& mask) const override {
     library_->measure(values, shape, bound, mask);
