@@ -363,8 +363,8 @@ TEST(Hostile, UnknownRecipesSayWhatIsMissing) {
   write(header, out);
   const size_t frame = out.size();
   out.extend(kFrameHeadBytes);
-  write(FrameHead{}, out.again<kFrameHeadBytes>(frame));
-  write(Tail{{0}, {}, {}}, out);
+  finish_frame(FrameHead{}, frame, out);
+  write(Tail{{}, {0}, {}, {}}, out);
   try {
     decompress(out.bytes());
     FAIL();

@@ -1659,7 +1659,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
         reader.expect_end()
         return values
     if predictor in WALKERS and not (quantizer and names.index(predictor) < names.index(quantizer)):
-        # behind the quantizer: the walk is over its codes, without loss
+        # after the quantizer: the walk is over its codes, without loss
         integer = "i64" if width == 64 else "i32"
         patches = side.section()
         far = {first + i: bits for first, count, bits in (read_list(patches, integer, size) if len(patches.data) else []) for i in range(count)}
@@ -1681,7 +1681,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
                     integers = [signed(v, width) for v in composite_walk(walked, shape, params, whole(0), integer, far, -(1 << width - 1), side)]
         reader.expect_end()
         side.expect_end()
-        values = [grid.recover(0.0 if dtype in FLOATS and quantizer in ("linear", "logscale") else None, q) for q in integers]
+        values = [grid.recover(0.0 if dtype in FLOATS else None, q) for q in integers]
         apply_patches(exact, values)
         return values
     if encoder == "rans" and predictor == "lorenzo" and joined is plain and (quantizer is None or names.index(quantizer) < names.index(predictor)):
@@ -1730,7 +1730,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
             if predictor == "blocks" or params["axes"] > 0:
                 codes = undo(codes, shape, params, width)
         side.expect_end()
-        values = [grid.recover(0.0 if dtype in FLOATS and quantizer in ("linear", "logscale") else None, q) for q in codes]
+        values = [grid.recover(0.0 if dtype in FLOATS else None, q) for q in codes]
         apply_patches(exact, values)
     return values
 
@@ -1741,7 +1741,8 @@ def read_header(reader):
     size = reader.get("I")
     fields, header = Reader(reader.take(size)), {"fills": []}
     require(reader.get("Q") == hash_of(reader.data[: 16 + size]), "header checksum")
-    while fields.at < len(fields.data):
+    require(size % 16 == 8, "a header that does not end at a multiple of 16")
+    while len(fields.data) - fields.at >= 16 or any(fields.data[fields.at :]):
         tag, reserved, content = fields.get("H"), fields.get("H"), Reader(fields.take(fields.get("I")))
         require(reserved == 0, "a reserved field is used")
         extents = lambda: [content.get("Q") for _ in range(content.get("B"))]
@@ -1761,10 +1762,22 @@ def read_header(reader):
             while content.at < len(content.data):
                 region = extents()
                 header.setdefault("regions", []).append((region, [content.get("Q") for _ in region], content.get("d")))
+        elif tag & 0x7FFF == 8:
+            require(content.get("B") == 0, "growth along another axis")
+            header["growing"] = hash_of(reader.data[: 16 + size])
+        elif tag & 0x7FFF == 9:
+            text = lambda: bytes(content.take(content.varint())).decode("utf-8")
+            header["variable"], header["promises"] = text(), []
+            while content.at < len(content.data):
+                promise, bound, reached = text(), content.get("d"), content.get("d")
+                require(0 <= reached <= bound < float("inf") and len(promise) <= 1024, "an impossible promise")
+                header["promises"].append((promise, bound, reached))
+            require(1 <= len(header["promises"]) <= 64, "no promises, or too many")
         else:
             require(not tag & 0x8000, "unknown critical field")
             continue
         content.expect_end()
+    require("growing" not in header or header["shape"][:1] == [0], "the header says how far a growing array reaches")
     return header
 
 
@@ -1775,6 +1788,7 @@ def decode_chunk(reader, ordinal, header, shape):
     size, number, special, exact, bound, error, decoded_hash, payload_hash, head_hash = (frame.get(k) for k in "IQIIddQQQ")
     require(number == ordinal and head_hash == hash_of(head[:56]), "damaged frame")
     payload = reader.take(size)
+    require(not any(reader.take(-size % 16)), "bytes between two chunks")
     require(payload_hash == hash_of(payload), "damaged payload")
     require(error <= bound or any(kind == 8 for kind, _ in header["bound"]), "an error above the bound")
     return checked_values(payload, header, shape, bound, decoded_hash), (error, special, exact, decoded_hash)
@@ -1844,39 +1858,59 @@ def decode_payload(payload, header, squeezed, bound):
     return values
 
 
-def last_end(data, first_frame, chunks):
-    """Where the stream ends. An interrupted update leaves bytes after the last whole tail."""
+def frame_bytes(payload):
+    """A frame ends with zeros, where the next one may begin."""
+    return 64 + payload + -payload % 16
+
+
+def last_end(data, first_frame, header):
+    """Where the stream ends. An interrupted update leaves bytes after the last whole tail, and so does an append."""
     ended = data[-8:] == b"LWYend\r\n"
     size = struct.unpack_from("<Q", data, len(data) - 16)[0] if ended else 0
-    if first_frame <= len(data) - size and tail_bytes(data[len(data) - size :], chunks) == size > 0:
+    if first_frame <= len(data) - size and tail_bytes(data[len(data) - size :], header) == size > 0:
         return len(data)
     at, end = first_frame, 0
     while True:
-        head, tail = data[at : at + 64], tail_bytes(data[at:], chunks)
+        head, tail = data[at : at + 64], tail_bytes(data[at:], header)
         if len(head) == 64 and head[:4] == b"LWYc" and hash_of(head[:56]) == struct.unpack_from("<Q", head, 56)[0] \
-                and at + 64 + struct.unpack_from("<I", head, 4)[0] <= len(data):
-            at += 64 + struct.unpack_from("<I", head, 4)[0]
+                and at + frame_bytes(struct.unpack_from("<I", head, 4)[0]) <= len(data):
+            at += frame_bytes(struct.unpack_from("<I", head, 4)[0])
         elif tail and data[at + tail - 8 : at + tail] == b"LWYend\r\n":
             end = at = at + tail
         else:
             break
     rest = bytes(data[at:])
     begun = rest[:4] == b"LWYc"[: len(rest)] or rest[:64] == bytes(64)
-    if at > end:
+    if "growing" in header:
+        begun = not ended if not tail else tail > len(rest) or not any(rest[tail - 8 : tail])
+    elif at > end:
         begun |= not any(rest) or (rest[:4] == b"LWYt"[: len(rest)] and not ended if not tail or tail > len(rest) else not any(rest[tail - 8 : tail]))
     require(end > 0 and begun, "no end")
     return end
 
 
-def tail_bytes(data, chunks):
+def grid_of(header):
+    return [-(-n // c) for n, c in zip(header["shape"], header["chunk"])]
+
+
+def begin_tail(tail, header):
+    """Reads a tail up to the number of chunks, which it returns. That of a growing stream says how far the array reaches."""
+    require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == ("growing" in header), "no tail")
+    if "growing" in header:
+        require(tail.get("Q") == header["growing"], "the tail of another stream")
+        header["shape"][0] = tail.get("Q")
+    chunks = tail.get("Q")
+    require(chunks == math.prod(grid_of(header)), "wrong number of chunks")
+    return chunks
+
+
+def tail_bytes(data, header):
     """The length of the tail that begins here, whole or not; 0 if none does."""
     try:
-        tail = Reader(data[: 128 + 30 * chunks])
-        require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == 0 and tail.varint() == chunks, "no tail")
-        for _ in range(chunks):
-            tail.varint()
-        for _ in range(2 * tail.varint()):
-            tail.varint()
+        tail = Reader(data)
+        chunks = begin_tail(tail, header)
+        tail.take(4 * chunks + -4 * chunks % 16)
+        tail.take(16 * tail.get("Q"))
         tail.take(32)
         require(hash_of(bytes(data[: tail.at])) == tail.get("Q"), "damaged tail")
         return tail.at + 16
@@ -1927,23 +1961,23 @@ def decode(data):
     reader = Reader(data)
     header = read_header(reader)
     shape, chunk, width = header["shape"], header["chunk"], BYTES[header["dtype"]]
-    grid = [-(-n // c) for n, c in zip(shape, chunk)]
-    out = np.zeros(list(shape) + [width], dtype=np.uint8)
-    chunks, offset = list(product(*(range(n) for n in grid))), reader.at
-    data = data[: last_end(data, offset, len(chunks))]
+    offset = first_frame = reader.at
+    data = data[: last_end(data, offset, header)]
     start = len(data) - Reader(data[-16:]).get("Q")
     require(offset <= start, "wrong end")
     tail = Reader(data[start:-24])
     require(Reader(data[-24:]).get("Q") == hash_of(data[start:-24]), "damaged tail")
-    require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == 0 and tail.varint() == len(chunks), "no tail")
-    offsets = []
+    begin_tail(tail, header)
+    out = np.zeros(list(shape) + [width], dtype=np.uint8)
+    chunks, offsets = list(product(*(range(n) for n in grid_of(header)))), []
     for _ in chunks:
         offsets.append(offset)
-        offset += 64 + tail.varint()
-    moved = [(tail.varint(), tail.varint()) for _ in range(tail.varint())]
+        offset += frame_bytes(tail.get("I"))
+    require(start % 16 == 0 and not any(tail.take(-4 * len(chunks) % 16)), "wrong index")
+    moved = [(tail.get("Q"), tail.get("Q")) for _ in range(tail.get("Q"))]
     require(offset <= start if moved else offset == start, "wrong index")
     for ordinal, place in moved:
-        require(place >= offset, "wrong index")
+        require(place >= (first_frame if "growing" in header else offset) and place % 16 == 0, "wrong index")
         offsets[ordinal] = place
     reports = []
     for ordinal, index in enumerate(chunks):

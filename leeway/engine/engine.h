@@ -66,6 +66,13 @@ struct CompressOptions {
   // for every value that is neither special nor 0. (Hosts pad parts with fill values and zeros;
   // other values must not have larger errors because of them.)
   double rms = 0;
+  // Makes a stream to which rows can be appended along the first axis (append()). Its chunks may be
+  // longer along it than this array. The bound is absolute, pointwise, lossless, or relative to the
+  // range of this array.
+  bool growing = false;
+  // Set if the values are rows that are appended to a growing stream: its header, which says the
+  // fill values.
+  const Header* grows = nullptr;
   // Writes the brief form of a stream, which saves about 250 bytes; for arrays that are embedded in
   // a container or a message. Arrays of several chunks or of none, and arrays with regions, still
   // get the standard form.
@@ -133,6 +140,8 @@ LEEWAY_EXPORT Shape default_chunk(const Shape& shape, u64 values);
 // A chunk shape for files that are read map by map: as many of the last axes as `values` allows are
 // whole, the axis before them is cut into equal parts, and the others have extent 1.
 LEEWAY_EXPORT Shape chunk_of_maps(const Shape& shape, u64 values);
+// The same, but a row that is longer than `values` is cut at multiples of 64.
+LEEWAY_EXPORT Shape chunk_of_rows(const Shape& shape, u64 values);
 // The chunk shape that the options ask for, or one that suits the codec. Throws if it does not fit
 // the array.
 LEEWAY_EXPORT Shape chunk_of(const CompressOptions& options, const Shape& shape,

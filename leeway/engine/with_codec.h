@@ -9,6 +9,7 @@
 
 namespace leeway {
 
+class Array;
 class ChunkCodec;
 
 // The codec knows the element type of the view; `recipe` is what the stream will say.
@@ -31,6 +32,10 @@ LEEWAY_EXPORT DecompressReport decompress_with(const CodecMaker& maker, const St
                                                const Index& first, const MutableView& out,
                                                const DecompressOptions& options);
 
+// A region, or the whole array if there is none, as an array of its own.
+LEEWAY_EXPORT Array decompress_with(const CodecMaker& maker, ByteView stream, const Box* region,
+                                    const DecompressOptions& options);
+
 // These values, just as the whole array has them, into `out`. Recipes that go from coarse to fine
 // (`small`, `smallest`) need only the first part of a chunk for that; others decode all of it.
 LEEWAY_EXPORT void preview_with(const CodecMaker& maker, const StreamReader& stream, unsigned level,
@@ -43,6 +48,10 @@ LEEWAY_EXPORT void preview_with(const CodecMaker& maker, const StreamReader& str
 // interrupted, the stream is as it was.
 LEEWAY_EXPORT UpdateReport update_with(const CodecMaker& maker, ByteStore& stream,
                                        const Index& first, const View& values,
+                                       const Execution& execution);
+
+// Appends rows to a growing stream, as update_with() puts its frames behind the end.
+LEEWAY_EXPORT UpdateReport append_with(const CodecMaker& maker, ByteStore& stream, const View& rows,
                                        const Execution& execution);
 
 }  // namespace leeway

@@ -52,14 +52,15 @@ struct JoinTraits {
   u64 chunk_values = 0;         // how many values a chunk should have; 0: no matter
   bool predicts_first = false;  // before the values are quantized
   bool by_value = false;        // values can have a bound each
+  bool whole_rows = false;      // chunks should be whole rows of the array
 };
 
 template <class T>
 class Join {
  public:
   virtual ~Join() = default;
-  // Hands to `decoded` exactly what decode() will give. Says false if a value has no code of this
-  // width and the width is not that of Code<T>: then the chunk has to be encoded with another.
+  // Hands to `decoded` exactly what decode() will give. Returns false if a value has no code of
+  // this width and the width is not that of Code<T>: then the chunk has to be encoded with another.
   virtual bool encode(const ToEncode<T>& job, ValueSink& decoded, Encoded<T>& out) const = 0;
   // Values that are not wanted may be left out; says whether none are.
   virtual bool decode(const ToDecode& job, const Coded<T>& in, ValueSink& decoded) const = 0;

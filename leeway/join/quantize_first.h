@@ -108,7 +108,10 @@ class QuantizeFirst final : public Join<T> {
     }
     return true;
   }
-  JoinTraits traits() const override { return {predictor_->traits().chunk_values}; }
+  JoinTraits traits() const override {
+    const Traits own = predictor_->traits();
+    return {.chunk_values = own.chunk_values, .whole_rows = own.whole_rows};
+  }
 
  private:
   using Grid = decltype(std::declval<const Q>().template at<T>(1.0));
@@ -148,7 +151,8 @@ class QuantizeFirst final : public Join<T> {
       integers.put(to.size(), nullptr);
       return true;
     }
-    // `values` may be where the plane is. Says false if one has no integer of 16 bits.
+    // `values` may be where the plane is. Returns false if one has no integer of 16 bits, or becomes a
+    // fill value and would need a patch.
     bool quantize(Plane<const std::byte> plane, std::span<T> values, std::span<I> to) {
       const auto* const own = reinterpret_cast<const std::byte*>(values.data());
       if constexpr (kTakesPlanes<I>)
@@ -163,7 +167,8 @@ class QuantizeFirst final : public Join<T> {
         return true;
       } else {
         plane = {own, 1, 0, values.size(), sizeof(T)};
-        return grid.quantize_plane(plane, values.data(), to.data(), out.max_error);
+        return grid.quantize_plane(plane, values.data(), to.data(), out.max_error) &&
+               !special.fills.any_in(values);
       }
     }
   };

@@ -12,8 +12,8 @@ namespace leeway::parallel {
 namespace {
 
 Bytes wire_of(const Parcel& parcel) {
-  Bytes bytes{parcel.kind};
-  bytes.insert(bytes.end(), parcel.bytes.begin(), parcel.bytes.end());
+  Bytes bytes(1 + parcel.bytes.size(), u8(parcel.kind));
+  std::ranges::copy(parcel.bytes, bytes.begin() + 1);
   return bytes;
 }
 Parcel parcel_of(ByteView wire) {

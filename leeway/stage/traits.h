@@ -24,7 +24,9 @@ struct Traits {
   bool causal_codes = false;        // predictors
   bool ignores_prediction = false;  // quantizers
   bool by_value = false;            // quantizers
+  bool whole_rows = false;          // predictors
   bool narrow_codes = false;        // encoders
+  bool unpacked = false;            // encoders
 
   // Calls field(name, value, meaning) for every trait.
   constexpr void fields(auto&& field) const {
@@ -45,7 +47,12 @@ struct Traits {
           "the quantizer's codes do not depend on predictions, so no predictor can come before it");
     field("by_value", by_value,
           "the quantizer works with a bound for every value, on the grids of another one, `Grids`");
+    field("whole_rows", whole_rows,
+          "chunks should be whole rows of the array, one piece of its memory");
     field("narrow_codes", narrow_codes, "the encoder takes codes of 16 bits, too");
+    field("unpacked", unpacked,
+          "lists beside the codes are not packed, and a chunk that does not shrink is stored: no "
+          "other encoder is needed");
   }
 
   bool operator==(const Traits&) const = default;
