@@ -73,7 +73,7 @@ std::vector<u8> changes(const Adaptive& adaptive, const std::vector<i32>& codes)
 TEST(Adaptive, ALagHoldsBooksBackByAPage) {
   for (const BookRule rule : {BookRule::cost, BookRule::paper}) {
     std::vector<i32> codes = noise(5 << 12, 1, 1);
-    const auto rough = noise(4 << 12, rule == BookRule::cost ? 100 : 12, 2);
+    const auto rough = noise(4 << 12, rule == BookRule::cost ? 100 : 25, 2);
     codes.insert(codes.end(), rough.begin(), rough.end());
     const auto at_once = changes(with(rule), codes),
                late = changes(with(rule, prefix::Sort::approximate, 12, 1), codes);
