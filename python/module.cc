@@ -20,6 +20,7 @@
 #include "leeway/whole_bound.h"
 #include "python/arrays.h"
 #include "python/filter_chunks.h"
+#include "python/judge.h"
 #include "python/team.h"
 #include "python/watch.h"
 
@@ -235,6 +236,11 @@ class Stream {
     result["range"] = nb::make_tuple(header.min, header.max);
     result["recipe"] = header.recipe;
     result["fill_bits"] = header.fills;
+    result["variable"] = header.variable;
+    nb::list promises;
+    for (const StatedPromise& promise : header.promises)
+      promises.append(nb::make_tuple(promise.text, promise.bound, promise.reached));
+    result["promises"] = promises;
     result["max_error"] = info.statement.max_error;
     result["special_values"] = info.statement.special;
     result["exact_values"] = info.statement.exact;
@@ -421,5 +427,6 @@ NB_MODULE(_native, m) {
       .def("header", &Stream::header)
       .def("info", &Stream::info);
   add_filter_chunks(m);
+  add_judge(m);
   add_team(m);
 }

@@ -7,24 +7,59 @@
 #include "leeway/recipe/recipe.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
+#include "tools/gpu.h"
 #include "tools/output_file.h"
 #include "tools/region.h"
+#include "tools/together.h"
 #include "tools/variables.h"
 
 namespace leeway::cli {
 namespace {
 
 struct Compress {
-  std::string input, output, recipe, preset, chunk, bounds, bounds_file;
-  std::vector<std::string> fills;
+  std::vector<std::string> inputs;
+  std::string input, output, recipe, preset, chunk, bounds, bounds_file, keep, device;
+  std::vector<std::string> fills, promises;
+  std::optional<double> min, max, ssim;
   std::vector<std::string> variables, excluded, region_bounds;
   bool no_detect = false, force = false, json = false, brief = false, growing = false;
   BoundOptions bound;
   ArrayOptions array;
   WorkOptions work;
 
-  void run() const {
+  void run() {
     if (!recipe.empty() && !preset.empty()) fail_argument("give --preset or --recipe, not both");
+    if (inputs.size() > 1 || !promises.empty() || !keep.empty() || min || max || ssim)
+      return compress_together();
+    input = inputs[0];
+    compress_one();
+  }
+
+  // With promises, and several arrays perhaps.
+  void compress_together() const {
+    if (promises.empty() && keep.empty() && !min && !max && !ssim)
+      fail_argument(
+          "several arrays are compressed together for --qoi, --keep, --min or --max; "
+          "without these, one at a time");
+    if (!region_bounds.empty() || !bounds.empty() || !bounds_file.empty() || !excluded.empty() ||
+        brief || !device.empty())
+      fail_argument(
+          "--qoi, --keep, --min, --max and --ssim do not go together with "
+          "--region-bound, --bounds, --bounds-file, --exclude, --brief and --device");
+    CompressOptions options;
+    options.bound = bound.given();
+    options.recipe = !recipe.empty() ? recipe : !preset.empty() ? preset : "small";
+    check_recipe(options.recipe);
+    options.detect_fills = !no_detect;
+    if (!chunk.empty()) options.chunk = parse_shape(chunk);
+    options.execution = work.execution("compressing");
+    options.execution.progress = nullptr;
+    CompressTogether{inputs, output, options, variables, promises, fills,      keep,
+                     min,    max,    ssim,    force,     json,     work.quiet, array}
+        .run();
+  }
+
+  void compress_one() const {
     CompressOptions options;
     const auto container = h5::parse_address(input);
     if (!bounds_file.empty() && !container)
@@ -34,6 +69,7 @@ struct Compress {
     if (!common.recipe.empty()) options.recipe = common.recipe;
     if (!recipe.empty()) options.recipe = recipe;
     if (!preset.empty()) options.recipe = preset;
+    if (!device.empty() && recipe.empty() && preset.empty()) options.recipe = kDeviceRecipe;
     check_recipe(options.recipe);  // before any file is touched
     if (const std::string complaint = recipe_complaint(options.bound); !complaint.empty())
       complain(complaint);
@@ -43,6 +79,7 @@ struct Compress {
     if (brief && growing) fail_argument("give --brief or --growing, not both");
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
+    if (container && !device.empty()) fail_argument("--device is for raw and .npy files");
     if (container && (!region_bounds.empty() || !bounds.empty() || growing))
       fail_argument("--region-bound, --bounds and --growing are for raw and .npy files");
     if (brief && h5::is_container_name(output))
@@ -71,8 +108,10 @@ struct Compress {
     }
     OutputFile out(output_path(), force);
     if (in.file) options.execution.pause = [&] { in.file->let_go(); };
-    const CompressReport report =
-        compress(in.view, options, [&](ByteView part) { out.write(part); });
+    const Sink sink = [&](ByteView part) { out.write(part); };
+    const CompressReport report = device.empty()
+                                      ? compress(in.view, options, sink)
+                                      : compress_on_device(device, in.view, options, sink);
     if (in.file) in.file->check_unchanged();
     if (point_bounds && point_bounds->file) point_bounds->file->check_unchanged();
     out.commit();
@@ -164,14 +203,40 @@ struct Compress {
   }
 };
 
+void add_promises(Compress& self, CLI::App& verb) {
+  const auto group = "Promises (docs/QUALITY.md)";
+  verb.add_option("--qoi", self.promises,
+                  "a bound of what is calculated from the values, checked and stated in the "
+                  "stream: 'sqrt(u^2+v^2)=abs:0.1', 'gradient(x)=rel:0.01', 'mean(x)=abs:1e-4'; "
+                  "may be repeated. An array without a name is x")
+      ->type_name("EXPR=BOUND")
+      ->group(group)
+      ->expected(1)
+      ->take_all();
+  verb.add_option("--keep", self.keep,
+                  "zeros: zeros stay zeros; sign: what is below, at or above 0 stays so")
+      ->type_name("zeros,sign")
+      ->group(group);
+  verb.add_option("--min", self.min, "no value falls below this limit")
+      ->type_name("V")
+      ->group(group);
+  verb.add_option("--max", self.max, "no value rises above this limit")
+      ->type_name("V")
+      ->group(group);
+  verb.add_option("--ssim", self.ssim,
+                  "smallest data SSIM of any map, as 'leeway report' defines it; measured")
+      ->type_name("S")
+      ->group(group);
+}
+
 }  // namespace
 
 void add_compress(CLI::App& verb) {
   const auto self = std::make_shared<Compress>();
   verb.add_option(
-          "IN", self->input,
+          "IN", self->inputs,
           "raw or .npy file; file.nc:NAME or file.h5:NAME[,NAME] for variables, file.nc for all "
-          "floating-point ones; - for standard input")
+          "floating-point ones; - for standard input. With --qoi several: u=u.npy v=v.npy")
       ->required();
   verb.add_option(
           "-o,--output", self->output,
@@ -211,6 +276,7 @@ void add_compress(CLI::App& verb) {
                   "absolute bounds value by value: a raw file named like b_100x500.f32, or .npy; "
                   "infinity where the bound is enough")
       ->type_name("FILE");
+  add_promises(*self, verb);
   verb.add_option("--fill", self->fills,
                   "a value that means 'nothing here': kept exactly, not part of the range")
       ->type_name("V")
@@ -222,6 +288,7 @@ void add_compress(CLI::App& verb) {
   verb.add_flag("--brief", self->brief,
                 "the brief form of a stream, some 250 bytes smaller, for arrays of one chunk; it "
                 "cannot be updated");
+  add_device_option(verb, self->device);
   verb.add_flag("--growing", self->growing,
                 "a stream that 'leeway append' can put rows behind, along the first axis");
   self->array.add_to(verb);

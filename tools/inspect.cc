@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <memory>
 
+#include "leeway/recipe/recipe.h"
 #include "tools/cli.h"
 #include "tools/variables.h"
 
@@ -28,6 +29,10 @@ Json to_json(const Info& info) {
                                                               std::ptrdiff_t(header.shape.rank()))},
                                {"shape", json_of(region.box.shape)},
                                {"bound", region.bound}});
+  if (!header.variable.empty()) json["variable"] = header.variable;
+  for (const StatedPromise& promise : header.promises)
+    json["promises"].push_back(
+        {{"promise", promise.text}, {"bound", promise.bound}, {"reached", promise.reached}});
   json["max_error"] = info.statement.max_error;
   json["special_values"] = info.statement.special;
   json["exact_values"] = info.statement.exact;
@@ -109,6 +114,10 @@ void print(const Info& info, const StreamReader& stream) {
                                       header.regions.size(), number(least)));
   }
   if (!header.fills.empty()) report.add("fill values", fills_text(header.fills, header.dtype));
+  for (const StatedPromise& promise : header.promises)
+    report.add("promise",
+               printable(promise.text) +
+                   (promise.bound > 0 ? ", largest error found " + number(promise.reached) : ""));
   report.add("special values", std::to_string(info.statement.special));
   report.add("exact values", std::to_string(info.statement.exact));
   report.add("decoded hash", fmt::format("{:016x}", info.statement.decoded_hash));

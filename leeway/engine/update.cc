@@ -77,6 +77,8 @@ UpdateReport update_with(const CodecMaker& maker, ByteStore& store, const Index&
     fail_argument(
         "a stream with a psnr or l2 bound cannot be updated: the bound belongs to the whole array");
   const auto codec = maker(header.recipe, header.dtype);
+  if (!header.promises.empty())
+    fail_argument("a stream that states promises of derived quantities cannot be updated");
   if (codec->is_by_value()) fail_argument("a stream with bounds value by value cannot be updated");
   const std::vector<u64> ordinals = chunks_of_region(header, first, values.shape);
   if (ordinals.empty()) {

@@ -25,6 +25,7 @@ struct ToEncode {
   View values;
   ChunkBound bound;
   Specials<T> special{};
+  ByteView settings{};  // of the predictor, if trials have found them already
 };
 // What encoding makes of it. The width of the codes is that of the sink.
 template <class T>
@@ -53,6 +54,9 @@ struct JoinTraits {
   bool predicts_first = false;  // before the values are quantized
   bool by_value = false;        // values can have a bound each
   bool whole_rows = false;      // chunks should be whole rows of the array
+  bool makes_trials = false;    // to choose settings
+  bool learns = false;          // weights, on the way: slow
+  bool transforms = false;      // a step may be given instead of a bound
 };
 
 template <class T>
@@ -66,6 +70,8 @@ class Join {
   virtual bool decode(const ToDecode& job, const Coded<T>& in, ValueSink& decoded) const = 0;
   // Whether the values may be what decode() gave: a quick look, which may err towards yes.
   virtual bool may_have_made(const ToEncode<T>&) const { return true; }
+  // The settings that trials find.
+  virtual Writer settings_for(const ToEncode<T>&) const { return {}; }
   // Whether a chunk of this shape can have codes of this width.
   virtual bool takes(CodeWidth width, const Shape&) const { return width == kWidthOf<Code<T>>; }
   virtual JoinTraits traits() const = 0;

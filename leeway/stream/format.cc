@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "leeway/base/environment.h"
+#include "leeway/stream/brief.h"
 #include "leeway/stream/fields.h"
 
 namespace leeway {
@@ -23,15 +24,16 @@ enum class Tag : u16 {
   recipe = 5,
   fills = 6,
   regions = 7,
-  growing = 8
+  growing = 8,
+  promises = 9
 };
 constexpr u16 kCritical = 0x8000;
 
 template <class F>
-void put_field(Writer& out, Tag tag, F&& write_content) {
+void put_field(Writer& out, Tag tag, F&& write_content, u16 critical = kCritical) {
   Writer content;
   write_content(content);
-  out.put(u16(u16(tag) | kCritical));
+  out.put(u16(u16(tag) | critical));
   out.put(u16(0));
   out.put(u32(content.size()));
   out.put_bytes(content.bytes());
@@ -62,6 +64,30 @@ RegionBound get_region(Reader& in) {
   return region;
 }
 
+void put_text(Writer& out, const std::string& text) {
+  out.put_varint(text.size());
+  out.put_array(std::span<const char>(text));
+}
+std::string get_text(Reader& in) {
+  const u64 size = in.get_varint();
+  if (size > kMostPromiseText) fail_corrupt("a text is too long");
+  const ByteView text = in.take(size_t(size));
+  return {text.begin(), text.end()};
+}
+
+void get_promises(Reader& in, Header& header) {
+  header.variable = get_text(in);
+  while (in.remaining() > 0) {
+    StatedPromise& promise = header.promises.emplace_back();
+    promise.text = get_text(in);
+    promise.bound = get_nonnegative(in);
+    promise.reached = get_nonnegative(in);
+    if (promise.reached > promise.bound) fail_corrupt("a promise that is not kept");
+  }
+  if (header.promises.empty() || header.promises.size() > kMostPromises)
+    fail_corrupt("no promises, or too many");
+}
+
 void get_field(Tag tag, Reader& in, Header& header) {
   switch (tag) {
     case Tag::field:
@@ -81,7 +107,10 @@ void get_field(Tag tag, Reader& in, Header& header) {
       break;
     case Tag::recipe: {
       const ByteView text = in.rest();
-      header.recipe.assign(text.begin(), text.end());
+      if (text.size() == 1)
+        header.recipe = numbered_recipe(text.front());
+      else
+        header.recipe.assign(text.begin(), text.end());
       break;
     }
     case Tag::fills:
@@ -93,6 +122,9 @@ void get_field(Tag tag, Reader& in, Header& header) {
     case Tag::growing:
       if (in.get<u8>() != 0) fail_corrupt("arrays grow along their first axis");
       header.is_growing = true;
+      break;
+    case Tag::promises:
+      get_promises(in, header);
       break;
   }
   in.expect_end();
@@ -180,8 +212,13 @@ void write(const Header& header, Writer& out) {
   put_field(body, Tag::resolved, [&](Writer& content) {
     for (const double value : {header.abs_bound, header.min, header.max}) content.put(value);
   });
-  put_field(body, Tag::recipe,
-            [&](Writer& content) { content.put_array(std::span<const char>(header.recipe)); });
+  put_field(body, Tag::recipe, [&](Writer& content) {
+    const auto number = number_of(header.recipe);
+    if (number && header.recipe.find('|') != std::string::npos)
+      content.put(*number);
+    else
+      content.put_array(std::span<const char>(header.recipe));
+  });
   if (!header.fills.empty())
     put_field(body, Tag::fills,
               [&](Writer& content) { content.put_array(std::span(header.fills)); });
@@ -194,6 +231,19 @@ void write(const Header& header, Writer& out) {
       }
     });
   if (header.is_growing) put_field(body, Tag::growing, [](Writer& content) { content.put(u8(0)); });
+  // Readers that do not know promises still decode the values.
+  if (!header.promises.empty())
+    put_field(
+        body, Tag::promises,
+        [&](Writer& content) {
+          put_text(content, header.variable);
+          for (const StatedPromise& promise : header.promises) {
+            put_text(content, promise.text);
+            content.put(promise.bound);
+            content.put(promise.reached);
+          }
+        },
+        0);
 
   constexpr u64 kAround = kPreambleBytes + sizeof(u64);
   put_zeros(body, aligned(kAround + body.size()) - kAround - body.size());
@@ -238,7 +288,7 @@ Header read_header(ByteView bytes) {
                   "a header field needs a feature that this build does not have");
     Reader content(body.take(body.get<u32>()));
     const u16 number = tag & u16(~kCritical);
-    if (number >= u16(Tag::field) && number <= u16(Tag::growing)) {
+    if (number >= u16(Tag::field) && number <= u16(Tag::promises)) {
       if (seen >> number & 1) fail_corrupt("a header field stands twice");
       seen |= 1u << number;
       get_field(Tag(number), content, header);
@@ -260,6 +310,17 @@ void set_extent(Header& header, u64 extent) {
   std::ranges::copy(header.shape.extents(), extents.begin());
   extents[0] = extent;
   header.shape = Shape(std::span<const u64>(extents).first(header.shape.rank()));
+}
+
+std::vector<u8> with_promises(ByteView stream, const std::string& variable,
+                              const std::vector<StatedPromise>& promises) {
+  const auto size = size_t(header_bytes(stream.first(std::min(stream.size(), kPreambleBytes))));
+  Header header = read_header(stream.first(std::min(stream.size(), size)));
+  header.variable = variable, header.promises = promises;
+  Writer out;
+  write(header, out);
+  out.put_bytes(stream.subspan(size));
+  return {out.bytes().begin(), out.bytes().end()};
 }
 
 void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out) {

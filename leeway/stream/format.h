@@ -30,6 +30,15 @@ struct RegionBound {
   double bound = 0;  // absolute; 0: no loss
 };
 
+// What the writer has made sure of for a quantity that is calculated from values of this array, and
+// perhaps of others, or of these values themselves (docs/QUALITY.md, "Promises").
+struct StatedPromise {
+  std::string text;               // "sqrt(u^2+v^2)=abs:0.1", "zeros(t)"
+  double bound = 0, reached = 0;  // absolute: allowed, and the largest error found
+  friend bool operator==(const StatedPromise&, const StatedPromise&) = default;
+};
+inline constexpr size_t kMostPromises = 64, kMostPromiseText = 1024;  // each text, in bytes
+
 struct Header {
   DType dtype = DType::f32;
   Shape shape, chunk;
@@ -39,6 +48,8 @@ struct Header {
   std::string recipe;
   std::vector<u64> fills;  // bit patterns, zero-extended
   std::vector<RegionBound> regions;
+  std::string variable;  // the name that promises have for this array
+  std::vector<StatedPromise> promises;
   // Whether the array may grow along its first axis. `shape` has the extent that the stream's last
   // tail states; stored is 0.
   bool is_growing = false;
@@ -131,6 +142,9 @@ struct Tail {
 inline constexpr size_t kTailEndBytes = 24;
 
 LEEWAY_EXPORT void write(const Header& header, Writer& out);
+// The same stream, of the standard form, with promises in its header.
+LEEWAY_EXPORT std::vector<u8> with_promises(ByteView stream, const std::string& variable,
+                                            const std::vector<StatedPromise>& promises);
 LEEWAY_EXPORT void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out);
 // Completes the frame that begins at `start` with room for a head, and then has its payload.
 LEEWAY_EXPORT void finish_frame(const FrameHead& head, size_t start, Writer& out);
