@@ -2612,7 +2612,8 @@ static int lwyi_decode_plain(lwyi_chunk* c, lwyi_reader in, const char* recipe) 
   if (kind != LWYI_LEVELS) c->last_level = 0;
   if (kind == LWYI_WITHOUT_LOSS)
     c->bound = 0;
-  else if (!(c->bound > 0))
+  else if (!(c->bound > 0) && c->recipe->quantizer != LWYI_EXACT &&
+           c->recipe->quantizer != LWYI_NONE)
     return lwyi_corrupt(c->s, "a coded chunk without a bound");
   return lwyi_decode_body(c, in, kind == LWYI_NARROW);
 }

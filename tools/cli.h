@@ -51,6 +51,9 @@ struct BoundOptions {
   Bound bound() const;  // throws if none was given
 };
 
+// --recipes LIST: separated by commas, which recipes may have themselves, before a parameter.
+void add_recipe_list(CLI::App& verb, std::vector<std::string>& recipes, const std::string& about);
+
 // --threads, --memory, --quiet
 struct WorkOptions {
   unsigned threads = 0;  // 0: all cores

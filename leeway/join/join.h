@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "leeway/stage/fills.h"
 #include "leeway/stage/flags.h"
@@ -52,6 +53,7 @@ struct JoinTraits {
   u64 chunk_values = 0;         // how many values a chunk should have; 0: no matter
   bool predicts_first = false;  // before the values are quantized
   bool by_value = false;        // values can have a bound each
+  bool lossless = false;        // values come back bit for bit
 };
 
 template <class T>
@@ -65,6 +67,8 @@ class Join {
   virtual bool decode(const ToDecode& job, const Coded<T>& in, ValueSink& decoded) const = 0;
   // Whether the values may be what decode() gave: a quick look, which may err towards yes.
   virtual bool may_have_made(const ToEncode<T>&) const { return true; }
+  // The predictor with the settings that it found by trials, as text; empty if it finds none.
+  virtual std::string settings(const ToDecode&, Reader) const { return {}; }
   // Whether a chunk of this shape can have codes of this width.
   virtual bool takes(CodeWidth width, const Shape&) const { return width == kWidthOf<Code<T>>; }
   virtual JoinTraits traits() const = 0;

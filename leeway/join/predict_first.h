@@ -63,7 +63,17 @@ class PredictFirst final : public Join<T> {
       return true;
     }
   }
-  JoinTraits traits() const override { return {P::kTraits.chunk_values, true, is_by_value_}; }
+  std::string settings(const ToDecode& job, Reader notes) const override {
+    if constexpr (SettledPredictor<P>) {
+      if (is_by_value_) BoundClasses::read(notes, job.bound, size_t(job.shape.size()));
+      const std::string params = print_params(predictor_.read(job.shape, notes).params);
+      return std::string(P::kName) + (params.empty() ? "" : ":" + params);
+    }
+    return {};
+  }
+  JoinTraits traits() const override {
+    return {P::kTraits.chunk_values, true, is_by_value_, Q::kTraits.lossless};
+  }
 
  private:
   // Classes of bounds, and flags that say which value belongs to which.

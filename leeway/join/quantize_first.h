@@ -108,7 +108,9 @@ class QuantizeFirst final : public Join<T> {
     }
     return true;
   }
-  JoinTraits traits() const override { return {predictor_->traits().chunk_values}; }
+  JoinTraits traits() const override {
+    return {.chunk_values = predictor_->traits().chunk_values, .lossless = Q::kTraits.lossless};
+  }
 
  private:
   using Grid = decltype(std::declval<const Q>().template at<T>(1.0));

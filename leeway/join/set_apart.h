@@ -81,6 +81,10 @@ class SetApart final : public Join<T> {
     SetApartSource<Code<T>> all(typed<Code<T>>(in.codes), radius_, std::move(apart));
     return inner_->decode(job, {all, in.exact, in.notes}, decoded);
   }
+  std::string settings(const ToDecode& job, Reader notes) const override {
+    read_planes(notes, radius_, size_t(job.shape.size()));
+    return inner_->settings(job, notes);
+  }
   JoinTraits traits() const override { return inner_->traits(); }
 
  private:

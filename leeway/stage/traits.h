@@ -24,6 +24,7 @@ struct Traits {
   bool causal_codes = false;        // predictors
   bool ignores_prediction = false;  // quantizers
   bool by_value = false;            // quantizers
+  bool lossless = false;            // quantizers
   bool narrow_codes = false;        // encoders
 
   // Calls field(name, value, meaning) for every trait.
@@ -45,6 +46,8 @@ struct Traits {
           "the quantizer's codes do not depend on predictions, so no predictor can come before it");
     field("by_value", by_value,
           "the quantizer works with a bound for every value, on the grids of another one, `Grids`");
+    field("lossless", lossless,
+          "the quantizer keeps every value bit for bit, so its recipe is used without a bound, too");
     field("narrow_codes", narrow_codes, "the encoder takes codes of 16 bits, too");
   }
 
