@@ -1278,7 +1278,7 @@ static const lwyi_parameter lwyi_parameters[] = {
     {LWYI_LORENZO, "order", 1, 1, 2, NULL, LWYI_ORDER},
     {LWYI_LORENZO, "axes", 8, 0, 8, NULL, LWYI_AXES},
     {LWYI_BLOCKS, "axes", 1, 1, 3, NULL, LWYI_AXES},
-    {LWYI_BLOCKS, "size", 32, 32, 64, NULL, LWYI_SIZE},
+    {LWYI_BLOCKS, "size", 32, 8, 64, NULL, LWYI_SIZE},
     {LWYI_INTERP, "cubic", -1, -1, 1, NULL, LWYI_UNUSED},
     {LWYI_INTERP, "reverse", -1, -1, 1, NULL, LWYI_UNUSED},
     {LWYI_INTERP, "alpha", 0, 0, 4, NULL, LWYI_ALPHA},

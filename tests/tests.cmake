@@ -13,7 +13,7 @@ function(leeway_test_program name)
 endfunction()
 
 add_executable(leeway_tests ${test_sources} tests/promises_test.cc tests/hostile_test.cc tests/targets_test.cc
-                            tests/c_api_test.cc tests/golden_test.cc tests/bytes_test.cc tests/combinations_test.cc tests/environment_test.cc
+                            tests/c_api_test.cc tests/golden_test.cc tests/papers_test.cc tests/bytes_test.cc tests/combinations_test.cc tests/environment_test.cc
                             tests/compose_predict_first_test.cc tests/compose_quantize_first_test.cc)
 leeway_test_program(leeway_tests)
 # Every pair of stages: compiled as fast as can be.

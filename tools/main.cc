@@ -44,6 +44,10 @@ constexpr Verb kVerbs[] = {
      "  leeway report run.nc small.nc -o report.html --json-file report.json\n"
      "  leeway report run.nc:ps small.nc:ps --require 'dssim>=0.9995,r2>0.99999'\n"
      "  leeway report field_64x64.f32 other.npy --json"},
+    {"explain", "say what each stage of a recipe does to a field", add_explain,
+     "  leeway explain field_64x64.f32 --rel 1e-3\n"
+     "  leeway explain field_64x64.f32 --rel 1e-3 --recipe small -o explain.html\n"
+     "  leeway explain t.lwy --json"},
     {"recipes",
      "list the named recipes; what bears the name of another system is a re-implementation",
      add_recipes, "  leeway recipes"},

@@ -45,7 +45,14 @@ constexpr NamedRecipe kNamed[] = {
      "the same with a Huffman code before deflate"},
     {"wavesz-rtl", "wavefront+linear:step=pow2,bins=65536,second=0+raw+deflate:level=1",
      "waveSZ as the design in rtl/ computes it: in f32 alone"},
+    {"sz3", "interp+linear+huffman+zstd:level=1|composite+linear+huffman+zstd:level=6",
+     "SZ3's own choice: interpolation, or Lorenzo and regression"},
     {"sz3-interp", "interp+linear+huffman+zstd:level=1", "the interpolation of SZ3"},
+    {"sz3-pastri-printed", "linear:bins=128,beyond=planes+pattern+fixed-huffman+zstd",
+     "SZ3 for electron integrals with the encoder that its paper draws"},
+    {"sz3-aps-printed",
+     "transpose:order=231+lorenzo:axes=1+linear:bins=128,beyond=planes+fixed-huffman",
+     "SZ3 for photon counts below a bound of 0.5 as its paper draws it"},
     {"plain", "linear+huffman", "no prediction: for values without neighbours"},
 };
 
