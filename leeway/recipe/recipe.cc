@@ -25,6 +25,8 @@ constexpr NamedRecipe kNamed[] = {
     {"cuszp2-plain", "linear+blocks+fixed:outlier=0", "the block codec of cuSZp2, plain mode"},
     {"ghostsz", "ghost+linear:bins=16384+raw+deflate:level=1", "GhostSZ, the baseline of waveSZ"},
     {"lossless", "exact+lorenzo+huffman+zstd", "every value bit for bit, whatever the bound"},
+    {"sz1.0", "ghost:through=decoded+linear:bins=2+raw+gzip:level=1",
+     "SZ-1.0: the best of three curves, or the value as it is"},
     {"sz1.4", "lorenzo+linear:bins=65536+huffman+deflate:level=1",
      "SZ-1.4: predicts from reconstructed values"},
     {"sz-pwr", "lorenzo+linear+huffman+zstd",

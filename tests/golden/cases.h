@@ -339,6 +339,12 @@ inline void for_each_golden_case(const TakeCase& take) {
   make<float>(take, "wavesz|small|fast", {9, 30, 40}, coarse, false);
   make<double>(take, "sz1.4|linear+lorenzo+huffman|small", {20, 31}, coarse, true, {12, 31});
   make_brief<double>(take, "plain|small", {30, 31}, coarse, true);
+  make<float>(take, "reshape:axes=1+lorenzo+linear+huffman", {9, 10, 31}, coarse, true);
+  make<u16>(take, "reshape:merge=first+linear+lorenzo+rans", {9, 10, 31}, Bound::abs(3), false);
+  make<double>(take, "sz1.0", {20, 37}, coarse, true);
+  make<float>(take, "linear+lorenzo+raw+bitshuffle:bytes=1+gzip", {30, 41}, coarse, true);
+  make<float>(take, "linear+blocks:size=8+fixed:block=8", {700}, coarse, false);
+  make<i16>(take, "raw+lz4", {300}, Bound::lossless(), false);
 }
 
 }  // namespace leeway::test
