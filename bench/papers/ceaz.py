@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """CEAZ [Zhang et al., ICS 2022]: its tables and figures. Compressed MPI I/O (figure 14) has a benchmark of its own in bench/."""
 import json
-import statistics
+import os
 
 import numpy as np
 
@@ -213,8 +213,6 @@ def figure12(lab):
 
 def figure13(lab):
     """Threads of this processor, where the paper has pipelines."""
-    import os
-
     table = Table([("bound", ""), ("threads", ""), ("compress MB/s", "measured"), ("times one thread", "derived")])
     (field,) = lab.data.fields("CESM-ATM")[:1]
     for rel in (1e-5, 1e-6):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """CereSZ [Song et al., HPDC 2024]: its tables and figures. What the wafer does is modelled by `leeway model wafer`."""
-import statistics
+import json
 
 from cuszp2 import spans
 from lab import Table, rate_distortion
@@ -51,8 +51,6 @@ def table4(lab):
 
 def figure15(lab):
     """Ratio, PSNR and SSIM at 1e-4: both codecs quantize alike, so they lose the same."""
-    import json
-
     table = Table([("field", ""), ("recipe", ""), ("ratio", "printed"), ("ratio", "measured"), ("PSNR, dB", "printed"), ("PSNR, dB", "measured"), ("SSIM", "printed"),
                    ("SSIM", "measured")])
     fields = lab.data.fields("NYX")

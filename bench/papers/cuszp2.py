@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """cuSZp2 [Huang et al., SC 2024]: its tables and figures. Speeds here are the processor's; the GPU has no column that was measured."""
 import statistics
+import subprocess
+import time
 
 import numpy as np
 
@@ -124,9 +126,6 @@ def figure19(lab):
 
 def figure20(lab):
     """One place of the array decoded from the stream, beside all of it."""
-    import subprocess
-    import time
-
     table = Table([("data", ""), ("one value, ms", "measured"), ("all, ms", "measured"), ("part of the time", "derived")])
     for dataset in TABLE3["cuszp2-outlier"]:
         for field in lab.data.fields(dataset)[:1]:
@@ -148,8 +147,6 @@ def figure20(lab):
 
 
 def seconds_of_start(lab):
-    import time
-
     start = time.perf_counter()
     lab.run("--version")
     return time.perf_counter() - start
