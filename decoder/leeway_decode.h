@@ -2791,6 +2791,12 @@ static int lwyi_set_recipe(lwy_stream* s, const uint8_t* text, size_t size) {
   return 1;
 }
 
+static int lwyi_are_zeros(const uint8_t* bytes, uint64_t count) {
+  for (; count > 0; --count)
+    if (*bytes++ != 0) return 0;
+  return 1;
+}
+
 static int lwyi_read_header_field(lwy_stream* s, unsigned tag, lwyi_reader* in, int* chunk_rank) {
   lwy_info* info = &s->info;
   int is_well = 1;
@@ -2888,8 +2894,9 @@ static int lwyi_read_header(lwy_stream* s, size_t* end) {
   if (!lwyi_is_hash(lwyi_get(&in, 8), s->bytes, 16 + (size_t)size) || in.failed)
     return lwyi_corrupt(s, "the header's checksum differs");
   *end = 24 + (size_t)size;
+  if (*end % 16 != 0) return lwyi_corrupt(s, "the header does not end at a multiple of 16");
   fields = lwyi_read(body, (size_t)size);
-  while (lwyi_left(&fields) > 0) {
+  while (lwyi_left(&fields) >= 16 || !lwyi_are_zeros(fields.at, lwyi_left(&fields))) {
     const unsigned tag = (unsigned)lwyi_get(&fields, 2), reserved = (unsigned)lwyi_get(&fields, 2),
                    number = tag & 0x7fff;
     const uint64_t bytes = lwyi_get(&fields, 4);
@@ -2911,6 +2918,11 @@ static int lwyi_read_header(lwy_stream* s, size_t* end) {
   return lwyi_find_grid(s, chunk_rank) && lwyi_check_regions(s, &regions);
 }
 
+/* The bytes of a frame: head, payload, zeros up to the next multiple of 16. */
+static uint64_t lwyi_frame_bytes(uint64_t payload_bytes) {
+  return (LWYI_FRAME_BYTES + payload_bytes + 15) / 16 * 16;
+}
+
 /* The frame that begins at `at`; says 0, without an error, if there is none or it does not end
  * before `end`. */
 static int lwyi_is_frame(const lwy_stream* s, uint64_t at, uint64_t end, lwyi_frame* frame) {
@@ -2929,22 +2941,31 @@ static int lwyi_is_frame(const lwy_stream* s, uint64_t at, uint64_t end, lwyi_fr
   frame->decoded_hash = lwyi_get(&in, 8);
   frame->payload_hash = lwyi_get(&in, 8);
   frame->payload = head + LWYI_FRAME_BYTES;
-  return frame->payload_bytes <= end - at - LWYI_FRAME_BYTES && lwyi_is_finite(frame->bound) &&
-         frame->bound >= 0 && lwyi_is_finite(frame->max_error) && frame->max_error >= 0;
+  if (lwyi_frame_bytes(frame->payload_bytes) > end - at) return 0;
+  return lwyi_are_zeros(
+             frame->payload + frame->payload_bytes,
+             lwyi_frame_bytes(frame->payload_bytes) - LWYI_FRAME_BYTES - frame->payload_bytes) &&
+         lwyi_is_finite(frame->bound) && frame->bound >= 0 && lwyi_is_finite(frame->max_error) &&
+         frame->max_error >= 0;
+}
+
+/* The bytes of the list of rooms in the tail, with the zeros behind it. */
+static uint64_t lwyi_rooms_bytes(const lwy_stream* s) {
+  return (4 * s->info.chunks + 15) / 16 * 16;
 }
 
 /* How long the tail is that begins at `at`, even if it stops short; 0 if there is none. */
 static uint64_t lwyi_tail_bytes(const lwy_stream* s, uint64_t at) {
   lwyi_reader in = lwyi_read(s->bytes + (size_t)at, s->size - (size_t)at);
   const uint8_t *begin = in.at, *magic = lwyi_get_bytes(&in, 8);
-  uint64_t i, moved;
+  uint64_t moved;
   size_t hashed;
-  if (!magic || memcmp(magic, "LWYt\0\0\0\0", 8) != 0 || lwyi_get_varint(&in) != s->info.chunks)
+  if (!magic || memcmp(magic, "LWYt\0\0\0\0", 8) != 0 || lwyi_get(&in, 8) != s->info.chunks)
     return 0;
-  for (i = 0; i < s->info.chunks && !in.failed; ++i) lwyi_get_varint(&in);
-  moved = lwyi_get_varint(&in);
+  lwyi_get_bytes(&in, lwyi_rooms_bytes(s));
+  moved = lwyi_get(&in, 8);
   if (moved > s->info.chunks) return 0;
-  for (i = 0; i < 2 * moved && !in.failed; ++i) lwyi_get_varint(&in);
+  lwyi_get_bytes(&in, 16 * moved);
   lwyi_get_bytes(&in, 32);
   hashed = (size_t)(in.at - begin);
   if (!lwyi_is_hash(lwyi_get(&in, 8), begin, hashed) || in.failed) return 0;
@@ -2953,12 +2974,6 @@ static uint64_t lwyi_tail_bytes(const lwy_stream* s, uint64_t at) {
 
 static int lwyi_is_end(const lwy_stream* s, uint64_t end) {
   return end >= 8 && end <= s->size && memcmp(s->bytes + (size_t)end - 8, "LWYend\r\n", 8) == 0;
-}
-
-static int lwyi_are_zeros(const uint8_t* bytes, uint64_t count) {
-  for (; count > 0; --count)
-    if (*bytes++ != 0) return 0;
-  return 1;
 }
 
 /* Whether an interrupted update may have left what is here, after frames of its own or none
@@ -2984,7 +2999,7 @@ static uint64_t lwyi_earlier_end(const lwy_stream* s, uint64_t first) {
     const int is_frame = lwyi_is_frame(s, at, s->size, &frame);
     const uint64_t tail = is_frame ? 0 : lwyi_tail_bytes(s, at);
     if (is_frame)
-      at += LWYI_FRAME_BYTES + frame.payload_bytes;
+      at += lwyi_frame_bytes(frame.payload_bytes);
     else if (tail > 0 && tail <= s->size - at && lwyi_is_end(s, at + tail))
       end = at += tail;
     else
@@ -2999,22 +3014,27 @@ static int lwyi_read_tail(lwy_stream* s, uint64_t first, uint64_t end) {
       end >= first + LWYI_TAIL_END_BYTES ? lwyi_load64(s->bytes + (size_t)end - 16) : 0;
   const uint64_t start = stated <= end - first ? end - stated : end, chunks = s->info.chunks;
   lwyi_reader in;
+  const uint8_t* rest;
   uint64_t offset = first, moved, i, last = 0;
   if (stated == 0 || !lwyi_is_end(s, end) || start == end || lwyi_tail_bytes(s, start) != stated)
     return 0;
   in = lwyi_read(s->bytes + (size_t)start + 8, (size_t)(stated - 8 - LWYI_TAIL_END_BYTES));
-  lwyi_get_varint(&in);
+  lwyi_get(&in, 8);
   for (i = 0; i < chunks; ++i) {
-    const uint64_t room = lwyi_get_varint(&in);
-    if (room > end || offset > end) return 0;
+    const uint64_t room = lwyi_get(&in, 4);
+    if (offset > end) return 0;
     s->offsets[i] = offset;
-    offset += LWYI_FRAME_BYTES + room;
+    offset += lwyi_frame_bytes(room);
   }
-  moved = lwyi_get_varint(&in);
+  rest = lwyi_get_bytes(&in, lwyi_rooms_bytes(s) - 4 * chunks);
+  if (start % 16 != 0 || !rest || !lwyi_are_zeros(rest, lwyi_rooms_bytes(s) - 4 * chunks)) return 0;
+  moved = lwyi_get(&in, 8);
   if (moved > 0 ? offset > start : offset != start) return 0;
   for (i = 0; i < moved; ++i) {
-    const uint64_t number = lwyi_get_varint(&in), place = lwyi_get_varint(&in);
-    if (number >= chunks || (i > 0 && number <= last) || place < offset || place > start) return 0;
+    const uint64_t number = lwyi_get(&in, 8), place = lwyi_get(&in, 8);
+    if (number >= chunks || (i > 0 && number <= last) || place < offset || place > start ||
+        place % 16 != 0)
+      return 0;
     s->offsets[number] = place;
     last = number;
   }

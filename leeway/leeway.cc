@@ -125,9 +125,10 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   write(header, out);
   write(Tail{}, out);
   const u64 chunks = header.grid().size();
-  // A chunk that does not shrink is stored with one byte more. A size in the index takes at most 10
-  // bytes.
-  return out.size() + shape.size() * size_of(dtype) + chunks * (kFrameHeadBytes + 1 + 10) + 20;
+  // A chunk that does not shrink is stored with one byte more, and a frame ends with zeros. A size
+  // in the index takes four bytes.
+  return out.size() + shape.size() * size_of(dtype) +
+         chunks * (frame_bytes(1) + kAlignment + sizeof(u32)) + kAlignment;
 }
 
 DecompressReport decompress_into(const StreamReader& stream, const Index& first,
@@ -195,8 +196,9 @@ std::vector<u64> count_alternatives(const StreamReader& stream) {
 }  // namespace
 
 Info inspect(const StreamReader& stream) {
-  return {stream.header(), stream.statement().value_or(Statement{}), stream.chunks(),
-          stream.bytes(),  stream.form(), count_alternatives(stream)};
+  return {stream.header(), stream.statement().value_or(Statement{}),
+          stream.chunks(), stream.bytes(),
+          stream.form(),   count_alternatives(stream)};
 }
 
 Info inspect(ByteView stream) {

@@ -111,7 +111,7 @@ std::optional<u64> size_of_stream(const InBytes& first, const InBytes& last) {
   const Tail parts = read_tail(end.last(size_t(tail)), chunks);
   if (!parts.moved.empty()) return std::nullopt;
   u64 size = header + tail;
-  for (const u64 room : parts.rooms) size += kFrameHeadBytes + room;
+  for (const u32 room : parts.rooms) size += frame_bytes(room);
   return size;
 }
 

@@ -363,7 +363,7 @@ TEST(Hostile, UnknownRecipesSayWhatIsMissing) {
   write(header, out);
   const size_t frame = out.size();
   out.extend(kFrameHeadBytes);
-  write(FrameHead{}, out.again<kFrameHeadBytes>(frame));
+  finish_frame(FrameHead{}, frame, out);
   write(Tail{{0}, {}, {}}, out);
   try {
     decompress(out.bytes());

@@ -1764,7 +1764,8 @@ def read_header(reader):
     size = reader.get("I")
     fields, header = Reader(reader.take(size)), {"fills": []}
     require(reader.get("Q") == hash_of(reader.data[: 16 + size]), "header checksum")
-    while fields.at < len(fields.data):
+    require(size % 16 == 8, "a header that does not end at a multiple of 16")
+    while len(fields.data) - fields.at >= 16 or any(fields.data[fields.at :]):
         tag, reserved, content = fields.get("H"), fields.get("H"), Reader(fields.take(fields.get("I")))
         require(reserved == 0, "a reserved field is used")
         extents = lambda: [content.get("Q") for _ in range(content.get("B"))]
@@ -1798,6 +1799,7 @@ def decode_chunk(reader, ordinal, header, shape):
     size, number, special, exact, bound, error, decoded_hash, payload_hash, head_hash = (frame.get(k) for k in "IQIIddQQQ")
     require(number == ordinal and head_hash == hash_of(head[:56]), "damaged frame")
     payload = reader.take(size)
+    require(not any(reader.take(-size % 16)), "bytes between two chunks")
     require(payload_hash == hash_of(payload), "damaged payload")
     require(error <= bound or any(kind == 8 for kind, _ in header["bound"]), "an error above the bound")
     return checked_values(payload, header, shape, bound, decoded_hash), (error, special, exact, decoded_hash)
@@ -1867,6 +1869,11 @@ def decode_payload(payload, header, squeezed, bound):
     return values
 
 
+def frame_bytes(payload):
+    """A frame ends with zeros, where the next one may begin."""
+    return 64 + payload + -payload % 16
+
+
 def last_end(data, first_frame, chunks):
     """Where the stream ends. An interrupted update leaves bytes after the last whole tail."""
     ended = data[-8:] == b"LWYend\r\n"
@@ -1877,8 +1884,8 @@ def last_end(data, first_frame, chunks):
     while True:
         head, tail = data[at : at + 64], tail_bytes(data[at:], chunks)
         if len(head) == 64 and head[:4] == b"LWYc" and hash_of(head[:56]) == struct.unpack_from("<Q", head, 56)[0] \
-                and at + 64 + struct.unpack_from("<I", head, 4)[0] <= len(data):
-            at += 64 + struct.unpack_from("<I", head, 4)[0]
+                and at + frame_bytes(struct.unpack_from("<I", head, 4)[0]) <= len(data):
+            at += frame_bytes(struct.unpack_from("<I", head, 4)[0])
         elif tail and data[at + tail - 8 : at + tail] == b"LWYend\r\n":
             end = at = at + tail
         else:
@@ -1894,12 +1901,10 @@ def last_end(data, first_frame, chunks):
 def tail_bytes(data, chunks):
     """The length of the tail that begins here, whole or not; 0 if none does."""
     try:
-        tail = Reader(data[: 128 + 30 * chunks])
-        require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == 0 and tail.varint() == chunks, "no tail")
-        for _ in range(chunks):
-            tail.varint()
-        for _ in range(2 * tail.varint()):
-            tail.varint()
+        tail = Reader(data[: 96 + 20 * chunks])
+        require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == 0 and tail.get("Q") == chunks, "no tail")
+        tail.take(4 * chunks + -4 * chunks % 16)
+        tail.take(16 * tail.get("Q"))
         tail.take(32)
         require(hash_of(bytes(data[: tail.at])) == tail.get("Q"), "damaged tail")
         return tail.at + 16
@@ -1958,15 +1963,16 @@ def decode(data):
     require(offset <= start, "wrong end")
     tail = Reader(data[start:-24])
     require(Reader(data[-24:]).get("Q") == hash_of(data[start:-24]), "damaged tail")
-    require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == 0 and tail.varint() == len(chunks), "no tail")
+    require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == 0 and tail.get("Q") == len(chunks), "no tail")
     offsets = []
     for _ in chunks:
         offsets.append(offset)
-        offset += 64 + tail.varint()
-    moved = [(tail.varint(), tail.varint()) for _ in range(tail.varint())]
+        offset += frame_bytes(tail.get("I"))
+    require(start % 16 == 0 and not any(tail.take(-4 * len(chunks) % 16)), "wrong index")
+    moved = [(tail.get("Q"), tail.get("Q")) for _ in range(tail.get("Q"))]
     require(offset <= start if moved else offset == start, "wrong index")
     for ordinal, place in moved:
-        require(place >= offset, "wrong index")
+        require(place >= offset and place % 16 == 0, "wrong index")
         offsets[ordinal] = place
     reports = []
     for ordinal, index in enumerate(chunks):

@@ -54,13 +54,15 @@ inline Bytes put_together(const Parts& parts) {
     head.payload_hash = hash_of(frame.payload);
     const size_t start = out.size();
     out.extend(kFrameHeadBytes);
-    write(head, out.again<kFrameHeadBytes>(start));
     out.put_bytes(frame.payload);
+    finish_frame(head, start, out);
   };
   for (const Frame& frame : parts.frames) {
+    const size_t start = out.size();
     put_frame(frame);
-    std::ranges::fill(out.extend(size_t(frame.spare)), u8(0));
-    tail.rooms.push_back(frame.payload.size() + frame.spare);
+    const u64 room = frame.payload.size() + frame.spare;
+    std::ranges::fill(out.extend(size_t(frame_bytes(room)) - (out.size() - start)), u8(0));
+    tail.rooms.push_back(u32(room));
     statement.add(frame.head);
   }
   for (size_t i = 0; i < parts.frames.size(); ++i) {

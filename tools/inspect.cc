@@ -46,7 +46,7 @@ void print_chunks(const StreamReader& stream, bool as_json) {
   for (u64 i = 0; i < stream.chunks(); ++i) {
     const FrameHead head = stream.read_head(i);
     const u64 bytes =
-        stream.form() == Form::brief ? stream.bytes() : kFrameHeadBytes + head.payload_bytes;
+        stream.form() == Form::brief ? stream.bytes() : frame_bytes(head.payload_bytes);
     if (as_json)
       list.push_back({{"bytes", bytes},
                       {"bound", head.bound},

@@ -6,16 +6,20 @@
 #include <string>
 #include <vector>
 
+#include "leeway/lossless/envelope.h"
 #include "leeway/lossless/zstd.h"
 #include "leeway/stage/patches.h"
 
 namespace leeway {
 
 // Patches and notes are packed by themselves, whatever the recipe: coded values beside them are not
-// worth packing, and would disturb.
-inline void put_packed(const Writer& plain, Writer& out) {
+// worth packing, and would disturb. Beside some encoders they stay as they are, in the same form.
+inline void put_packed(const Writer& plain, Writer& out, bool as_they_are) {
   Writer packed;
-  if (plain.size() > 0) Zstd{.params = {.level = 9}}.compress(plain.bytes(), packed);
+  if (plain.size() > 0 && as_they_are)
+    keep_in_envelope(plain.bytes(), packed);
+  else if (plain.size() > 0)
+    Zstd{.params = {.level = 9}}.compress(plain.bytes(), packed);
   out.put_section(packed.bytes());
 }
 inline Writer take_packed(Reader& in, size_t limit) {
@@ -58,7 +62,7 @@ struct Body {
     part("codes", body.rest().size());
   }
 
-  void write(Writer& out) const { list(*this, ToWriter{out}); }
+  void write(Writer& out, bool unpacked = false) const { list(*this, ToWriter{out, unpacked}); }
   // Of a chunk of `size` values.
   void read(Reader& in, size_t size) { list(*this, FromReader{in, size}); }
 
@@ -72,13 +76,14 @@ struct Body {
 
   struct ToWriter {
     Writer& out;
+    bool unpacked;
     void patches(const Patches<T>& patches) const {
       Writer bytes;
       if (patches.count() > 0) patches.write(bytes);
-      put_packed(bytes, out);
+      put_packed(bytes, out, unpacked);
     }
     void plain(const Writer& bytes) const { out.put_section(bytes.bytes()); }
-    void packed(const Writer& bytes) const { put_packed(bytes, out); }
+    void packed(const Writer& bytes) const { put_packed(bytes, out, unpacked); }
   };
   struct FromReader {
     Reader& in;

@@ -95,7 +95,7 @@ TEST(Body, RefusesWhatIsDamaged) {
   Writer plain, out;
   make_body().special.write(plain);
   plain.put(u8(0));
-  put_packed(plain, out);
+  put_packed(plain, out, false);
   out.extend(2);
   Reader trailing(out.bytes());
   Body<float> wrong(0);

@@ -34,6 +34,8 @@ class ChunkCodec {
   virtual ~ChunkCodec() = default;
   // How many values a chunk should have, if nobody asks for something else.
   virtual u64 chunk_values() const = 0;
+  // Whether these should be whole rows of the array.
+  virtual bool wants_rows() const { return false; }
   // Whether bounds are relative to each value.
   virtual bool is_pointwise() const = 0;
   // Whether bounds may differ from value to value.
@@ -43,7 +45,8 @@ class ChunkCodec {
   virtual bool quantizes_first() const = 0;
   // Whether the codec may have made these values: then it leaves them as they are. A quick look,
   // which may err towards yes; no where no other codec could change them either.
-  virtual bool may_have_made(const View& chunk, const ChunkBound& bound, const Mask& mask) const = 0;
+  virtual bool may_have_made(const View& chunk, const ChunkBound& bound,
+                             const Mask& mask) const = 0;
   // Appends the payload to `out`. A bound of 0 means no loss. Shapes given to the other two have no
   // axes of extent 1.
   virtual ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -42,7 +43,7 @@ struct Mask {
   template <class T>
   std::vector<u8> take_out(Field<T> field, Patches<T>& patches) const {
     std::vector<u8> special;
-    if (is_needed && any_special(field)) {
+    if (is_needed && any_special(std::span<const T>(field.values()))) {
       special.resize(field.size());
       size_t position = 0;
       T before{};
@@ -64,14 +65,31 @@ struct Mask {
     return special;
   }
 
+  // Whether a value of the chunk is special.
+  template <class T>
+  bool any_special(const View& chunk) const {
+    bool any = false;
+    if (!is_floating<T> && fills.empty()) return any;
+    std::array<T, 512> piece;
+    for_each_row(chunk, [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {
+      for (size_t first = 0; first < count && !any; first += piece.size()) {
+        const size_t n = std::min(piece.size(), count - first);
+        copy_row(row + std::ptrdiff_t(first) * stride, stride,
+                 reinterpret_cast<std::byte*>(piece.data()), sizeof(T), n, sizeof(T));
+        any = any_special(std::span<const T>(piece).first(n));
+      }
+    });
+    return any;
+  }
+
  private:
   // Branch-free, so that the common case, nothing special, runs at memory speed.
   template <class T>
-  bool any_special(Field<T> field) const {
+  bool any_special(std::span<const T> values) const {
     bool any = false;
     if constexpr (is_floating<T>)
-      for (const T& value : field.values()) any |= is_nonfinite(value);
-    return any || Fills<T>(fills).any_in(field.values());
+      for (const T& value : values) any |= is_nonfinite(value);
+    return any || Fills<T>(fills).any_in(values);
   }
 };
 

@@ -43,10 +43,11 @@ struct Pipeline {
     if (!report) return {};
 
     Writer sections;
-    body.write(sections);
+    body.write(sections, encoder->is_unpacked());
     plain.replace(start, Body<T>::kEmpty, sections.bytes());
     if (lossless.empty() && preprocessors.empty())
-      for (const size_t bytes : codes->level_ends()) report->levels.push_back(sections.size() + bytes);
+      for (const size_t bytes : codes->level_ends())
+        report->levels.push_back(sections.size() + bytes);
     if (!lossless.empty()) {
       report->fits &= plain.size() - start <= Body<T>::most_bytes(size);
       pack(std::move(packable), out);
@@ -144,13 +145,13 @@ struct Pipeline {
   // Mask, preprocess, predict and quantize, encode.
   std::optional<ChunkReport> reduce(const View& chunk, const ChunkBound& bound, const Mask& mask,
                                     ValueSink& decoded, AnySink& codes, Body<T>& body) const {
+    // Without loss, no value becomes another.
+    const Fills<T> fills = bound.most > 0 ? Fills<T>(mask.fills) : Fills<T>();
     if (!mask.is_needed && preprocessors.empty())
-      return join_values({chunk, bound}, decoded, codes, body);
+      return join_values({chunk, bound, {{}, fills}}, decoded, codes, body);
     WholeField<T> whole(decoded, chunk.shape);
     Field<T> field = whole.field;
     if (!is_in_place(chunk, field)) gather(chunk, field.data);
-    // Without loss, no value becomes another.
-    const Fills<T> fills = bound.most > 0 ? Fills<T>(mask.fills) : Fills<T>();
     // After a preprocessor that computes, nobody knows what a value will become.
     const bool looks_again = !fills.empty() && computes();
     Buffer<T> originals(looks_again ? field.size() : 0);

@@ -44,6 +44,9 @@ class TypedChunkCodec final : public ChunkCodec {
     const u64 wanted = recipe_.join->traits().chunk_values;
     return wanted ? wanted : recipe_.encoder->chunk_values();
   }
+  bool wants_rows() const override {
+    return recipe_.preprocessors.empty() && recipe_.join->traits().whole_rows;
+  }
   bool is_pointwise() const override { return recipe_.bound_changer() != nullptr; }
   bool is_by_value() const override { return recipe_.join->traits().by_value; }
   bool quantizes_first() const override { return !recipe_.join->traits().predicts_first; }
@@ -56,7 +59,10 @@ class TypedChunkCodec final : public ChunkCodec {
 
   ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
                        Writer& out) const override {
-    const Job job{chunk.squeezed(), bound, mask};
+    const View values = chunk.squeezed();
+    // Other chunks must not matter.
+    const Mask own{mask.fills, mask.is_needed && mask.any_special<T>(values)};
+    const Job job{values, bound, own};
     if (is_constant<T>(job.values)) return put_constant(job, out);
     if (!can_code(bound.most)) return put_exact(job, out);
 
@@ -65,10 +71,16 @@ class TypedChunkCodec final : public ChunkCodec {
     if (attempt.holds && !is_trusted_)
       attempt.holds = comes_back(job, out.bytes().subspan(start), attempt.report);
     const size_t size = job.size(), bytes = out.size() - start;
-    if (attempt.holds && recipe_.is_lossless() && bytes <= size * sizeof(T)) return attempt.report;
-    if (attempt.holds && attempt.report.exact < size / 64 && bytes < size * sizeof(T) / 8 * 7) {
+    const bool pays = recipe_.encoder->is_unpacked() || recipe_.is_lossless()
+                          ? bytes <= size * sizeof(T)
+                          : attempt.report.exact < size / 64 && bytes < size * sizeof(T) / 8 * 7;
+    if (attempt.holds && pays) {
       put_levels(attempt.report, start, out);
       return attempt.report;
+    }
+    if (attempt.holds && recipe_.encoder->is_unpacked()) {
+      out.truncate(start);
+      return put_stored(job, out);
     }
 
     Writer exact;
@@ -242,10 +254,21 @@ class TypedChunkCodec final : public ChunkCodec {
     report.decoded_hash = decoded.hash();
     if (out.size() - start > bytes) {
       out.truncate(start);
-      out.put(Payload::stored);
-      gather(job.values, out.extend(bytes).data());
+      return put_stored(job, out);
     }
     return report;
+  }
+  static ChunkReport put_stored(const Job& job, Writer& out) {
+    out.put(Payload::stored);
+    const std::span<u8> stored = out.extend(job.size() * sizeof(T));
+    gather(job.values, stored.data());
+    u64 special = 0;
+    for (size_t i = 0; i < job.size(); ++i) {
+      T value;
+      std::memcpy(&value, stored.data() + i * sizeof value, sizeof value);
+      special += job.is_special(value);
+    }
+    return {.special = special, .decoded_hash = hash_of(stored)};
   }
 
   // Puts the table of levels between the kind and the body of a coded chunk.

@@ -60,7 +60,10 @@ TEST(ChunkCodec, KindsOfPayload) {
   const Mask calm{.is_needed = false};
   expect_kind(Payload::constant, "balanced", std::vector<float>(6000, 2.5f), kShape, 0.1);
   expect_kind(Payload::narrow, "balanced", smooth, kShape, 0.01, calm);
-  expect_kind(Payload::coded, "balanced", smooth, kShape, 0.01);
+  expect_kind(Payload::narrow, "balanced", smooth, kShape, 0.01);
+  auto masked = smooth;
+  masked[100] = std::nanf("");
+  expect_kind(Payload::coded, "balanced", masked, kShape, 0.01);
   expect_kind(Payload::coded, "balanced", smooth, kShape, 1e-5, calm);  // codes of 32 bits
   const Shape large{52, 51, 50};
   expect_kind(Payload::levels, "small", make_field<float>(large, Texture::smooth), large, 0.01);
@@ -70,6 +73,50 @@ TEST(ChunkCodec, KindsOfPayload) {
   std::vector<double> bits(300);
   for (double& value : bits) value = from_bits<double>(random());
   expect_kind(Payload::stored, "balanced", bits, {300}, 1e-300);
+}
+
+// What a chunk becomes depends on its own values, not on whether other chunks have special ones.
+TEST(ChunkCodec, KnowsItsOwnValuesOnly) {
+  const Shape shape{64, 64};
+  const auto values = make_field<float>(shape, Texture::smooth);
+  for (const std::string recipe : {"fast", "balanced", "small", "cuszp2-outlier"}) {
+    const auto codec = codec_of(recipe);
+    const std::vector<u64> fills{bits_of(-9999.0f)};
+    const Chunk needed = compress_chunk(*codec, values, shape, 0.01, {fills, true}),
+                not_needed = compress_chunk(*codec, values, shape, 0.01, {fills, false});
+    EXPECT_EQ(needed.payload, not_needed.payload) << recipe;
+  }
+}
+
+// No value of a narrow chunk becomes a fill value: the chunk is coded with a patch.
+TEST(ChunkCodec, NarrowCodesDoNotBecomeFillValues) {
+  std::vector<float> values(4096);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = float(i % 50);
+  const float fill = LinearGrid<float>(0.4).recover(0, 20);
+  const Mask mask{.fills = {bits_of(fill)}};
+  const Chunk chunk = expect_kind(Payload::coded, "fast", values, {4096}, 0.4, mask);
+  EXPECT_GT(chunk.report.exact, 0u);
+  EXPECT_EQ(chunk.report.special, 0u);
+}
+
+// Beside `fixed` and `pack` lists are in the form of the stage zstd, but not packed, and what does
+// not shrink is stored.
+TEST(ChunkCodec, UnpackedEncodersNeedNoOtherPacking) {
+  std::mt19937_64 random(2);
+  std::vector<float> values(4096);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = random() % 3 ? float(i % 7) : std::ldexp(float(random() % 1000), 100);
+  for (const std::string recipe : {"fast", "cuszp2-outlier"}) {
+    const Chunk chunk = expect_kind(Payload::coded, recipe, values, {4096}, 0.4);
+    Reader in(chunk.payload);
+    in.get<u8>();
+    in.take_section();
+    in.take_section();
+    EXPECT_EQ(in.take_section().front(), 0) << recipe;
+    std::vector<double> noise(300);
+    for (double& value : noise) value = std::ldexp(double(random()), 500);
+    expect_kind(Payload::stored, recipe, noise, {300}, 1e-3);
+  }
 }
 
 // Coefficients that vanish need a smaller bound, or decoded values would not stay what they are.

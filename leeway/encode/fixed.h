@@ -20,7 +20,8 @@ struct Fixed {
       "small blocks as signs and bit planes, as cuSZp2 and CereSZ do";
   static constexpr Kind kKind = Kind::encoder;
   // Chunks of this size stay in the second-level cache.
-  static constexpr Traits kTraits{.chunk_values = u64(1) << 15, .narrow_codes = true};
+  static constexpr Traits kTraits{
+      .chunk_values = u64(1) << 15, .narrow_codes = true, .unpacked = true};
   struct Params {
     i32 block = 32;
     i32 outlier = 1;

@@ -19,7 +19,8 @@ struct Pack {
       "blocks of 256 codes at a common width, the few larger ones patched; the fastest";
   static constexpr Kind kKind = Kind::encoder;
   // Chunks of this size stay in the second-level cache.
-  static constexpr Traits kTraits{.chunk_values = u64(1) << 15, .narrow_codes = true};
+  static constexpr Traits kTraits{
+      .chunk_values = u64(1) << 15, .narrow_codes = true, .unpacked = true};
   NoParams params;
 
   template <class I>

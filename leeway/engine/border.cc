@@ -107,15 +107,15 @@ FrameHead compress_border_chunk(const ChunkCodec& codec, double bound, const Mas
                 .max_error = report.max_error,
                 .decoded_hash = hash_of(all),
                 .payload_hash = hash_of(written)};
-  write(apart.head, apart.frame.again<kFrameHeadBytes>(0));
+  const bool is_smaller = written.size() <= bytes;
+  finish_frame(apart.head, 0, apart.frame);
 
   // A candidate that keeps all values exactly wins, so that decoded values do not change when they
   // are compressed again. For the same reason the decoded values must show the same filling.
   const auto rank = [&](const Candidate& candidate) {
-    return std::tuple(candidate.head.decoded_hash != hash, candidate.frame.size());
+    return std::tuple(candidate.head.decoded_hash != hash, candidate.head.payload_bytes);
   };
-  const bool is_apart =
-      rank(apart) < rank(whole) && written.size() <= bytes && Filling(view).rest() == rest;
+  const bool is_apart = rank(apart) < rank(whole) && is_smaller && Filling(view).rest() == rest;
   const Candidate& best = is_apart ? apart : whole;
   out.put_bytes(best.frame.bytes());
   return best.head;

@@ -23,7 +23,10 @@ u64 wanted_chunk(const CompressOptions& options, const ChunkCodec& codec) {
 
 Shape chunk_of(const CompressOptions& options, const Shape& shape, const ChunkCodec& codec) {
   const Shape& chunk = options.chunk;
-  if (chunk.rank() == 0) return default_chunk(shape, wanted_chunk(options, codec));
+  if (chunk.rank() == 0) {
+    const u64 values = wanted_chunk(options, codec);
+    return codec.wants_rows() ? chunk_of_rows(shape, values) : default_chunk(shape, values);
+  }
   if (chunk.rank() != shape.rank())
     fail_argument("the chunk shape " + to_string(chunk) +
                   " does not have as many axes as the array " + to_string(shape));
@@ -55,6 +58,19 @@ Shape default_chunk(const Shape& shape, u64 values) {
     longest = longest / 2 + longest % 2;
   }
   return Shape(std::span<const u64>(used));
+}
+
+Shape chunk_of_rows(const Shape& shape, u64 values) {
+  // A row that is cut is cut where blocks end.
+  constexpr u64 kBlocks = 64;
+  if (shape.rank() <= 1 || shape[shape.rank() - 1] <= values)
+    return shape.rank() == 1 ? default_chunk(shape, values) : chunk_of_maps(shape, values);
+  std::array<u64, kMaxRank> extents;
+  extents.fill(1);
+  const u64 row = shape[shape.rank() - 1], parts = (row + values - 1) / values;
+  extents[shape.rank() - 1] =
+      std::min(values, ((row + parts - 1) / parts + kBlocks - 1) / kBlocks * kBlocks);
+  return Shape(std::span<const u64>(extents).first(shape.rank()));
 }
 
 Shape chunk_of_maps(const Shape& shape, u64 values) {

@@ -127,7 +127,8 @@ class Compression {
   // The bytes of the first `count` frames, which are made.
   u64 frame_bytes(u64 count) const {
     u64 bytes = 0;
-    for (size_t i = 0; i < size_t(count); ++i) bytes += kFrameHeadBytes + heads_[i].payload_bytes;
+    for (size_t i = 0; i < size_t(count); ++i)
+      bytes += leeway::frame_bytes(heads_[i].payload_bytes);
     return bytes;
   }
 
@@ -153,7 +154,8 @@ class Compression {
       for_each_index(groups(round), job_.threads, job_.options.execution.executor, [&](u64 i) {
         Writer frame;
         make_group(round, i, frame);
-        write_brief(job_.header, heads_[0], frame.bytes().subspan(kFrameHeadBytes), stream);
+        write_brief(job_.header, heads_[0],
+                    frame.bytes().subspan(kFrameHeadBytes, heads_[0].payload_bytes), stream);
         done_with_group(round, i);
       });
     });

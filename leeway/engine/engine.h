@@ -133,6 +133,8 @@ LEEWAY_EXPORT Shape default_chunk(const Shape& shape, u64 values);
 // A chunk shape for files that are read map by map: as many of the last axes as `values` allows are
 // whole, the axis before them is cut into equal parts, and the others have extent 1.
 LEEWAY_EXPORT Shape chunk_of_maps(const Shape& shape, u64 values);
+// The same, but a row that is longer than `values` is cut at multiples of 64.
+LEEWAY_EXPORT Shape chunk_of_rows(const Shape& shape, u64 values);
 // The chunk shape that the options ask for, or one that suits the codec. Throws if it does not fit
 // the array.
 LEEWAY_EXPORT Shape chunk_of(const CompressOptions& options, const Shape& shape,

@@ -23,7 +23,7 @@ FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const
                        .max_error = report.max_error,
                        .decoded_hash = report.decoded_hash,
                        .payload_hash = hash_of(payload)};
-  write(head, out.again<kFrameHeadBytes>(start));
+  finish_frame(head, start, out);
   return head;
 }
 

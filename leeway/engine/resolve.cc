@@ -35,10 +35,9 @@ void look_at_values(Job& job) {
     const Detect detect = !options.detect_fills ? Detect::nothing
                           : bound.needs_range() ? Detect::isolated
                                                 : Detect::customary;
-    const Summary all =
-        job.part ? job.part->summary(job.header.fills)
-                 : summarize(job.view, job.header.fills, job.threads, options.execution.executor,
-                             options.execution.pause);
+    const Summary all = job.part ? job.part->summary(job.header.fills)
+                                 : summarize(job.view, job.header.fills, job.threads,
+                                             options.execution.executor, options.execution.pause);
     Analysis analysis = conclude(all, job.view.dtype, std::move(job.header.fills), detect);
     job.mask.is_needed = analysis.any_special;
     job.header.fills = std::move(analysis.fills);
@@ -117,7 +116,7 @@ double bytes_around_frames(const Job& job) {
     return double(stream.size()) - double(kFrameHeadBytes);
   }
   write(job.header, stream);
-  constexpr double kTail = 80, kTailOfChunk = 3;  // about
+  constexpr double kTail = 80, kTailOfChunk = 4;
   return double(stream.size()) + kTail + kTailOfChunk * double(job.chunks);
 }
 

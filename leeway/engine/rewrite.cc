@@ -196,7 +196,7 @@ class Rewriter {
     head_.special = count_special(mask_, View(values_.data(), now_.dtype, now_.shape));
     head_.decoded_hash = hash_of({reinterpret_cast<const u8*>(values_.data()), values_.size()});
     head_.payload_hash = hash_of(payload_.bytes());
-    write(head_, out.again<kFrameHeadBytes>(start));
+    finish_frame(head_, start, out);
     return head_;
   }
 

@@ -91,7 +91,7 @@ class Appending {
       const auto written = heads_.find(ordinal);
       const FrameHead head = written != heads_.end() ? written->second : stream_.read_head(ordinal);
       statement.add(head);
-      live += kFrameHeadBytes + head.payload_bytes;
+      live += frame_bytes(head.payload_bytes);
     }
     tail_.moved.clear();
     for (const auto& [ordinal, offset] : moved_) tail_.moved.push_back({ordinal, offset});

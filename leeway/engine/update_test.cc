@@ -329,8 +329,7 @@ TEST(Update, AForeignFrameIsNoticed) {
   ASSERT_EQ(offset, other_reader.offset(2));
   ASSERT_EQ(reader.read_head(2).payload_bytes, other_reader.read_head(2).payload_bytes);
   std::copy_n(other.begin() + std::ptrdiff_t(offset),
-              kFrameHeadBytes + reader.read_head(2).payload_bytes,
-              one.begin() + std::ptrdiff_t(offset));
+              frame_bytes(reader.read_head(2).payload_bytes), one.begin() + std::ptrdiff_t(offset));
   EXPECT_THROW(decompress(one), Error);
   EXPECT_THROW(preview(one, 1), Error);
   EXPECT_THROW(StreamReader(source).check_statement(), Error);

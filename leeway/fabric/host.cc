@@ -40,7 +40,7 @@ Host::Host(const View& field, const Bound& bound, const Execution& execution)
   const MemorySource source(expected_);
   const StreamReader reader(source);
   header_ = reader.header();
-  if (!(header_.abs_bound > 0)) 
+  if (!(header_.abs_bound > 0))
     fail_argument(
         "the wafer needs a bound above 0; a part of the range of equal values is 0, use --abs");
   if (header_.is_bound_by_chunk()) fail_argument("the wafer needs one bound for all values");
@@ -143,7 +143,7 @@ Writer Host::frame(u64 chunk, std::span<const u32> words, std::span<const u8> wi
   float largest = 0;
   for (size_t i = 0; i < size; ++i) largest = std::max(largest, std::abs(original[i] - decoded[i]));
   const size_t bytes = out.size() - kFrameHeadBytes;
-  const bool pays = size >= 64 && bytes < size * sizeof(float) / 8 * 7;
+  const bool pays = bytes <= size * sizeof(float);
   if (!(largest <= grid_.short_limit) || !pays) return {};
   const ByteView payload = out.bytes().subspan(kFrameHeadBytes);
   head = {.ordinal = chunk,
@@ -152,7 +152,7 @@ Writer Host::frame(u64 chunk, std::span<const u32> words, std::span<const u8> wi
           .max_error = stated_error<float>(largest, header_.abs_bound),
           .decoded_hash = hash_of(bytes_of(std::span<const float>(decoded).first(size))),
           .payload_hash = hash_of(payload)};
-  leeway::write(head, out.again<kFrameHeadBytes>(0));
+  finish_frame(head, 0, out);
   return out;
 }
 

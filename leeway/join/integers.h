@@ -94,7 +94,12 @@ template <class I, class P>
 class Replacing final : public Integers<I> {
  public:
   explicit Replacing(P predictor) : predictor_(std::move(predictor)) {}
-  Traits traits() const override { return P::kTraits; }
+  Traits traits() const override {
+    Traits traits = P::kTraits;
+    if constexpr (requires { predictor_.wants_rows(); })
+      traits.whole_rows = predictor_.wants_rows();
+    return traits;
+  }
   bool takes(const Shape& shape) const override { return kHasWhole || is_piecewise(shape); }
   std::unique_ptr<CodeSink<I>> sink(const Shape& shape, std::span<const u8> special,
                                     CodeSink<I>& codes, Writer& notes) const override {

@@ -54,6 +54,7 @@ struct JoinTraits {
   bool predicts_first = false;  // before the values are quantized
   bool by_value = false;        // values can have a bound each
   bool lossless = false;        // values come back bit for bit
+  bool whole_rows = false;      // chunks should be whole rows of the array
 };
 
 template <class T>

@@ -109,7 +109,10 @@ class QuantizeFirst final : public Join<T> {
     return true;
   }
   JoinTraits traits() const override {
-    return {.chunk_values = predictor_->traits().chunk_values, .lossless = Q::kTraits.lossless};
+    const Traits own = predictor_->traits();
+    return {.chunk_values = own.chunk_values,
+            .lossless = Q::kTraits.lossless,
+            .whole_rows = own.whole_rows};
   }
 
  private:
@@ -150,7 +153,8 @@ class QuantizeFirst final : public Join<T> {
       integers.put(to.size(), nullptr);
       return true;
     }
-    // `values` may be where the plane is. Says false if one has no integer of 16 bits.
+    // `values` may be where the plane is. Says false if one has no integer of 16 bits, or becomes a
+    // fill value and would need a patch.
     bool quantize(Plane<const std::byte> plane, std::span<T> values, std::span<I> to) {
       const auto* const own = reinterpret_cast<const std::byte*>(values.data());
       if constexpr (kTakesPlanes<I>)
@@ -165,7 +169,8 @@ class QuantizeFirst final : public Join<T> {
         return true;
       } else {
         plane = {own, 1, 0, values.size(), sizeof(T)};
-        return grid.quantize_plane(plane, values.data(), to.data(), out.max_error);
+        return grid.quantize_plane(plane, values.data(), to.data(), out.max_error) &&
+               !special.fills.any_in(values);
       }
     }
   };

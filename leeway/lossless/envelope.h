@@ -12,6 +12,12 @@
 
 namespace leeway {
 
+// Without packing.
+inline void keep_in_envelope(ByteView bytes, Writer& out) {
+  out.put(u8(0));
+  out.put_bytes(bytes);
+}
+
 // pack(bytes, room) returns the number of bytes written to `room`, or 0 if the room is too small;
 // room_for(size) is large enough for any content of that size.
 template <class Pack, class RoomFor>
@@ -34,8 +40,7 @@ void put_in_envelope(ByteView bytes, Writer& out, Pack&& pack, RoomFor&& room_fo
   if (seems_packable()) out.truncate(header + pack(bytes, out.extend(room_for(bytes.size()))));
   if (out.size() == header || out.size() - start > bytes.size()) {
     out.truncate(start);
-    out.put(u8(0));
-    out.put_bytes(bytes);
+    keep_in_envelope(bytes, out);
   }
 }
 

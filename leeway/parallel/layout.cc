@@ -48,7 +48,7 @@ Layout::Layout(const Team& team, const Plan& plan, Bytes header, std::vector<Mad
   offsets_ = {header_bytes};
   for (const int owner : plan.owner) {
     sizes_.push_back(sizes[size_t(owner)].get<u32>());
-    offsets_.push_back(offsets_.back() + kFrameHeadBytes + sizes_.back());
+    offsets_.push_back(offsets_.back() + frame_bytes(sizes_.back()));
   }
 }
 
@@ -94,7 +94,7 @@ std::vector<Layout::Run> Layout::own_runs() const {
   for (const MadeFrames& frames : made_) {
     size_t at = 0;
     for (const FrameHead& head : frames.heads) {
-      const size_t bytes = kFrameHeadBytes + head.payload_bytes;
+      const auto bytes = size_t(frame_bytes(head.payload_bytes));
       const Run run{offsets_[size_t(head.ordinal)], ByteView(frames.bytes).subspan(at, bytes)};
       at += bytes;
       // Frames that follow each other here and there are one run.

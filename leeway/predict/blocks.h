@@ -20,7 +20,7 @@ struct Blocks {
   static constexpr std::string_view kAbout =
       "differences inside small independent blocks, as cuSZp2 and CereSZ do";
   static constexpr Kind kKind = Kind::predictor;
-  static constexpr Traits kTraits{};
+  static constexpr Traits kTraits{.whole_rows = true};
   struct Params {
     i32 axes = 1;
     i32 size = 32;
@@ -38,6 +38,8 @@ struct Blocks {
   LEEWAY_EXPORT void backward(Field<u32> field, Reader& side) const;
   LEEWAY_EXPORT void backward(Field<u64> field, Reader& side) const;
 
+  // Runs know nothing of other axes, and whole rows are one piece of memory.
+  bool wants_rows() const { return params.axes == 1; }
   // Piece by piece where blocks are runs.
   bool is_piecewise(const Shape& shape) const { return axes_in(shape) <= 1; }
   size_t values_ahead(const Shape&) const { return 0; }

@@ -34,6 +34,7 @@ class AnyEncoder {
  public:
   virtual ~AnyEncoder() = default;
   virtual u64 chunk_values() const = 0;
+  virtual bool is_unpacked() const = 0;  // Traits::unpacked
   // For `count` codes; null if there are none of this width. `out` must not be touched before
   // finish(), and must outlive the sink.
   virtual std::unique_ptr<AnySink> sink(CodeWidth width, size_t count, Writer& out) const = 0;
@@ -98,6 +99,7 @@ struct ErasedEncoder final : AnyEncoder {
   u64 chunk_values() const override {
     return S::kTraits.chunk_values ? S::kTraits.chunk_values : u64(1) << 17;
   }
+  bool is_unpacked() const override { return S::kTraits.unpacked; }
   std::unique_ptr<AnySink> sink(CodeWidth width, size_t count, Writer& out) const override {
     return with_codes(width, [&]<class I>(std::type_identity<I>) -> std::unique_ptr<AnySink> {
       if constexpr (kTakes<I>)

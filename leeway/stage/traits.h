@@ -25,7 +25,9 @@ struct Traits {
   bool ignores_prediction = false;  // quantizers
   bool by_value = false;            // quantizers
   bool lossless = false;            // quantizers
+  bool whole_rows = false;          // predictors
   bool narrow_codes = false;        // encoders
+  bool unpacked = false;            // encoders
 
   // Calls field(name, value, meaning) for every trait.
   constexpr void fields(auto&& field) const {
@@ -48,7 +50,12 @@ struct Traits {
           "the quantizer works with a bound for every value, on the grids of another one, `Grids`");
     field("lossless", lossless,
           "the quantizer keeps every value bit for bit, so its recipe is used without a bound, too");
+    field("whole_rows", whole_rows,
+          "chunks should be whole rows of the array, one piece of its memory");
     field("narrow_codes", narrow_codes, "the encoder takes codes of 16 bits, too");
+    field("unpacked", unpacked,
+          "lists beside the codes are not packed, and a chunk that does not shrink is stored: no "
+          "other encoder is needed");
   }
 
   bool operator==(const Traits&) const = default;

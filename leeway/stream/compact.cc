@@ -14,6 +14,9 @@ void compact(const StreamReader& stream, const std::function<void(ByteView)>& si
     write(chunk.head, head);
     sink(head);
     sink(chunk.payload);
+    const std::array<u8, kAlignment> zeros{};
+    const u64 bytes = kFrameHeadBytes + chunk.payload.size();
+    sink(ByteView(zeros).first(size_t(aligned(bytes) - bytes)));
     tail.rooms.push_back(chunk.head.payload_bytes);
     statement.add(chunk.head);
   }

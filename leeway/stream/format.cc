@@ -55,6 +55,11 @@ Shape get_extents(Reader& in) {
   }
 }
 
+void put_zeros(Writer& out, u64 count) { std::ranges::fill(out.extend(size_t(count)), u8(0)); }
+bool are_zeros(ByteView bytes) {
+  return std::ranges::all_of(bytes, [](u8 byte) { return byte == 0; });
+}
+
 void expect_magic(Reader& in, ByteView magic, const char* what) {
   if (!std::ranges::equal(in.take(magic.size()), magic)) fail_corrupt(what);
 }
@@ -189,6 +194,8 @@ void write(const Header& header, Writer& out) {
       }
     });
 
+  constexpr u64 kAround = kPreambleBytes + sizeof(u64);
+  put_zeros(body, aligned(kAround + body.size()) - kAround - body.size());
   Writer all;
   all.put(kMagic);
   all.put(kFormatVersion);
@@ -215,13 +222,14 @@ Header read_header(ByteView bytes) {
   const DefaultFloatingPoint environment;
   if (header_bytes(bytes.first(std::min(bytes.size(), kPreambleBytes))) != bytes.size())
     fail_corrupt("the header ends too early");
+  if (bytes.size() % kAlignment != 0) fail_corrupt("the header does not end at a multiple of 16");
   Reader in(bytes);
   const ByteView hashed = in.take(bytes.size() - sizeof(u64));
   expect_hash(hashed, in.get<u64>(), "the header's checksum differs");
   Header header;
   Reader body(hashed.subspan(kPreambleBytes));
   u32 seen = 0;
-  while (body.remaining() > 0) {
+  while (body.remaining() >= kAlignment || !are_zeros(Reader(body).rest())) {
     const auto tag = body.get<u16>();
     if (body.get<u16>() != 0)
       throw Error(Errc::unsupported,
@@ -258,6 +266,11 @@ void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out) {
   std::ranges::copy(all.bytes(), out.begin());
 }
 
+void finish_frame(const FrameHead& head, size_t start, Writer& out) {
+  put_zeros(out, frame_bytes(head.payload_bytes) - (out.size() - start));
+  write(head, out.again<kFrameHeadBytes>(start));
+}
+
 FrameHead read_frame_head(ByteView bytes) {
   const DefaultFloatingPoint environment;
   Reader in(bytes);
@@ -282,16 +295,24 @@ Statement StatementMaker::statement() const {
   return statement;
 }
 
+namespace {
+
+// The bytes of the list of rooms in a tail, with the zeros behind it.
+constexpr u64 rooms_bytes(u64 chunks) { return aligned(4 * chunks); }
+
+}  // namespace
+
 void write(const Tail& tail, Writer& out) {
   Writer all;
   all.put(kTailMagic);
   all.put(u32(0));
-  all.put_varint(tail.rooms.size());
-  for (const u64 room : tail.rooms) all.put_varint(room);
-  all.put_varint(tail.moved.size());
+  all.put(u64(tail.rooms.size()));
+  all.put_array(std::span(tail.rooms));
+  put_zeros(all, rooms_bytes(tail.rooms.size()) - 4 * tail.rooms.size());
+  all.put(u64(tail.moved.size()));
   for (const Moved& moved : tail.moved) {
-    all.put_varint(moved.ordinal);
-    all.put_varint(moved.offset);
+    all.put(moved.ordinal);
+    all.put(moved.offset);
   }
   all.put(tail.statement.max_error);
   all.put(tail.statement.special);
@@ -322,14 +343,19 @@ Tail read_tail(ByteView bytes, u64 chunks) {
   if (in.get<u32>() != 0)
     throw Error(Errc::unsupported, "the tail needs a feature that this build does not have");
   Tail tail;
-  if (in.get_varint() != chunks || chunks > in.remaining()) fail_corrupt("wrong number of chunks");
+  if (in.get<u64>() != chunks || chunks > in.remaining() / 4)
+    fail_corrupt("wrong number of chunks");
   tail.rooms.resize(size_t(chunks));
-  for (u64& room : tail.rooms) room = in.get_varint();
-  tail.moved.resize(
-      size_t(in.get_varint(std::min<u64>(chunks, in.remaining()), "too many moved chunks")));
+  in.get_array(std::span(tail.rooms));
+  if (!are_zeros(in.take(size_t(rooms_bytes(chunks) - 4 * chunks))))
+    fail_corrupt("bytes between the parts of the tail");
+  const auto moved = in.get<u64>();
+  if (moved > std::min<u64>(chunks, in.remaining() / 16)) fail_corrupt("too many moved chunks");
+  tail.moved.resize(size_t(moved));
   for (size_t i = 0; i < tail.moved.size(); ++i) {
-    tail.moved[i].ordinal = in.get_varint(chunks - 1, "a moved chunk does not exist");
-    tail.moved[i].offset = in.get_varint();
+    tail.moved[i].ordinal = in.get<u64>();
+    tail.moved[i].offset = in.get<u64>();
+    if (tail.moved[i].ordinal >= chunks) fail_corrupt("a moved chunk does not exist");
     if (i > 0 && tail.moved[i].ordinal <= tail.moved[i - 1].ordinal)
       fail_corrupt("moved chunks are out of order");
   }
@@ -378,12 +404,12 @@ std::optional<size_t> find_tail(ByteView bytes, u64 chunks) {
   try {
     Reader in(bytes);
     expect_magic(in, kTailMagic, "no tail where one should be");
-    if (in.get<u32>() != 0 || in.get_varint() != chunks) return std::nullopt;
-    for (u64 i = 0; i < chunks; ++i) in.get_varint();
-    for (u64 moved = in.get_varint(chunks, "too many moved chunks"); moved > 0; --moved) {
-      in.get_varint();
-      in.get_varint();
-    }
+    if (in.get<u32>() != 0 || in.get<u64>() != chunks || chunks > in.remaining() / 4)
+      return std::nullopt;
+    in.take(size_t(rooms_bytes(chunks)));
+    const auto moved = in.get<u64>();
+    if (moved > std::min<u64>(chunks, in.remaining() / 16)) return std::nullopt;
+    in.take(size_t(16 * moved));
     const ByteView hashed = bytes.first(bytes.size() - in.remaining() + kStatementBytes);
     in.take(kStatementBytes);
     expect_hash(hashed, in.get<u64>(), "the tail's checksum differs");

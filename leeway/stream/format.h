@@ -2,6 +2,8 @@
 // Format: the parts of a stream, written and read (docs/FORMAT.md is normative).
 //
 //   stream = header, frame ..., tail
+//
+// Each of them begins at a multiple of 16 bytes, so that a GPU copies it in pieces of 16.
 #pragma once
 
 #include <optional>
@@ -17,6 +19,8 @@ namespace leeway {
 
 inline constexpr u16 kFormatVersion = 1;
 inline constexpr u64 kMaxChunkValues = u64(1) << 24;
+inline constexpr u64 kAlignment = 16;
+constexpr u64 aligned(u64 bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 inline constexpr size_t kMostFills = 256;  // every value is compared with them
 
 // A part of the array where errors must be smaller. Every chunk that it touches has this bound for
@@ -76,6 +80,8 @@ struct FrameHead {
   u64 payload_hash = 0;
 };
 inline constexpr size_t kFrameHeadBytes = 64;
+// The bytes of a frame with a payload of so many bytes: head, payload, zeros.
+constexpr u64 frame_bytes(u64 payload_bytes) { return aligned(kFrameHeadBytes + payload_bytes); }
 
 // What the writer guarantees about the whole stream; readers check it.
 struct Statement {
@@ -107,7 +113,7 @@ struct Moved {
 };
 
 struct Tail {
-  std::vector<u64> rooms;    // for each chunk, the bytes reserved for its payload in its place
+  std::vector<u32> rooms;    // for each chunk, the bytes reserved for its payload in its place
   std::vector<Moved> moved;  // by ordinal
   Statement statement;
 };
@@ -115,6 +121,8 @@ inline constexpr size_t kTailEndBytes = 24;
 
 LEEWAY_EXPORT void write(const Header& header, Writer& out);
 LEEWAY_EXPORT void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out);
+// Completes the frame that begins at `start` with room for a head, and then has its payload.
+LEEWAY_EXPORT void finish_frame(const FrameHead& head, size_t start, Writer& out);
 LEEWAY_EXPORT void write(const Tail& tail, Writer& out);
 
 inline constexpr size_t kPreambleBytes = 16;
@@ -141,6 +149,6 @@ LEEWAY_EXPORT bool is_end(ByteView bytes);
 // nothing if they are no tail.
 LEEWAY_EXPORT std::optional<size_t> find_tail(ByteView bytes, u64 chunks);
 // The most bytes that a tail may have.
-constexpr u64 most_tail_bytes(u64 chunks) { return 128 + 30 * chunks; }
+constexpr u64 most_tail_bytes(u64 chunks) { return 96 + 20 * chunks; }
 
 }  // namespace leeway

@@ -63,7 +63,7 @@ TEST(Format, ChunksCoverTheArrayOnce) {
 }
 
 TEST(Format, TailComesBack) {
-  Tail tail{{5, 0, u64(1) << 40}, {{0, 77}, {2, u64(1) << 41}}, {0.5, 1, 2, 3}};
+  Tail tail{{5, 0, 0xffffffff}, {{0, 77}, {2, u64(1) << 41}}, {0.5, 1, 2, 3}};
   Writer out;
   write(tail, out);
   EXPECT_EQ(tail_bytes(out.bytes().last(kTailEndBytes)), out.size());

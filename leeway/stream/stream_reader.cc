@@ -51,7 +51,7 @@ void StreamReader::read_as_brief() {
 
 StreamReader::Place StreamReader::place(u64 ordinal) const {
   if (brief_) return {0, end_};
-  return {offset(ordinal), kFrameHeadBytes + tail_.rooms.at(size_t(ordinal))};
+  return {offset(ordinal), frame_bytes(tail_.rooms.at(size_t(ordinal)))};
 }
 
 ByteView StreamReader::read_header_bytes(Bytes& storage) const {
@@ -70,18 +70,20 @@ void StreamReader::read_index(u64 end) {
   if (tail_bytes_ > end - first_frame_) fail_corrupt("the tail is too long");
   tail_ = read_tail(source_.read(end - tail_bytes_, tail_bytes_, storage), chunks);
   const u64 tail_offset = end - tail_bytes_;
+  if (tail_offset % kAlignment != 0) fail_corrupt("the tail is not in its place");
   u64 offset = first_frame_;
   offsets_.clear();
   offsets_.reserve(size_t(chunks));
-  for (const u64 room : tail_.rooms) {
-    if (room > end || offset > end) fail_corrupt("the index points outside");
+  for (const u32 room : tail_.rooms) {
+    if (offset > end) fail_corrupt("the index points outside");
     offsets_.push_back(offset);
-    offset += kFrameHeadBytes + room;
+    offset += frame_bytes(room);
   }
   if (tail_.moved.empty() ? offset != tail_offset : offset > tail_offset)
     fail_corrupt("the index does not fit the stream");
   for (const Moved& moved : tail_.moved) {
-    if (moved.offset < offset || moved.offset > tail_offset - kFrameHeadBytes)
+    if (moved.offset < offset || moved.offset > tail_offset - kFrameHeadBytes ||
+        moved.offset % kAlignment != 0)
       fail_corrupt("the index points outside");
     offsets_[size_t(moved.ordinal)] = moved.offset;
   }
@@ -131,9 +133,8 @@ u64 StreamReader::frame_bytes_at(u64 at) const {
   if (source_.size() - at < kFrameHeadBytes) return 0;
   Bytes storage;
   const auto head = find_frame_head(source_.read(at, kFrameHeadBytes, storage));
-  return head && head->payload_bytes <= source_.size() - at - kFrameHeadBytes
-             ? kFrameHeadBytes + head->payload_bytes
-             : 0;
+  const u64 bytes = head ? leeway::frame_bytes(head->payload_bytes) : 0;
+  return bytes <= source_.size() - at ? bytes : 0;
 }
 
 // Returns the size of the whole tail that begins at `at`; 0 if there is none.
@@ -184,7 +185,7 @@ u64 StreamReader::dead_bytes() const {
   if (brief_) return 0;
   u64 live = first_frame_ + tail_bytes_;
   for (u64 ordinal = 0; ordinal < chunks(); ++ordinal)
-    live += kFrameHeadBytes + read_head(ordinal).payload_bytes;
+    live += frame_bytes(read_head(ordinal).payload_bytes);
   return end_ - std::min(end_, live);
 }
 
@@ -234,7 +235,13 @@ FrameHead StreamReader::read_head(u64 ordinal) const {
 StreamReader::Chunk StreamReader::read_chunk(u64 ordinal, Bytes& storage) const {
   Chunk chunk;
   chunk.head = read_head(ordinal);
-  chunk.payload = source_.read(payload_at(ordinal), chunk.head.payload_bytes, storage);
+  const u64 at = payload_at(ordinal), bytes = chunk.head.payload_bytes,
+            with_zeros = brief_ ? bytes : frame_bytes(bytes) - kFrameHeadBytes;
+  const ByteView all =
+      source_.read(at, std::clamp(source_.size() - at, bytes, with_zeros), storage);
+  chunk.payload = all.first(size_t(bytes));
+  if (std::ranges::any_of(all.subspan(size_t(bytes)), [](u8 byte) { return byte != 0; }))
+    fail_corrupt("bytes between two chunks");
   if (hash_of(chunk.payload) != chunk.head.payload_hash) fail_corrupt("a chunk's checksum differs");
   return chunk;
 }

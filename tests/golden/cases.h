@@ -339,6 +339,8 @@ inline void for_each_golden_case(const TakeCase& take) {
   make<float>(take, "wavesz|small|fast", {9, 30, 40}, coarse, false);
   make<double>(take, "sz1.4|linear+lorenzo+huffman|small", {20, 31}, coarse, true, {12, 31});
   make_brief<double>(take, "plain|small", {30, 31}, coarse, true);
+  make<float>(take, "cuszp2-outlier", {9, 30, 40}, coarse, true);  // lists that are not packed
+  make<double>(take, "fast", {20, 37}, coarse, true);
   make<float>(take, "reshape:axes=1+lorenzo+linear+huffman", {9, 10, 31}, coarse, true);
   make<u16>(take, "reshape:merge=first+linear+lorenzo+rans", {9, 10, 31}, Bound::abs(3), false);
   make<double>(take, "sz1.0", {20, 37}, coarse, true);
