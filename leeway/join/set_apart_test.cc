@@ -97,8 +97,9 @@ TEST(SetApart, TakesAQuantizerOfOnesOwn) {
       const Bytes stream = compressor.compress(values.data(), shape, Bound::abs(0.01));
       const Array back = compressor.decompress(stream);
       for (size_t i = 0; i < values.size(); ++i)
-        if (std::isfinite(values[i]))
+        if (std::isfinite(values[i])) {
           ASSERT_LE(std::abs(double(values[i]) - double(back.template as<float>()[i])), 0.01);
+        }
     };
     check(Compressor<float, Lorenzo, Nibbles, Huffman>());
     check(Compressor<float, Nibbles, Lorenzo, Huffman>());
