@@ -26,6 +26,7 @@ void add_verify(CLI::App& verb);
 void add_compare(CLI::App& verb);
 void add_report(CLI::App& verb);
 void add_explain(CLI::App& verb);
+void add_tune(CLI::App& verb);
 void add_recipes(CLI::App& verb);
 void add_stages(CLI::App& verb);
 void add_sample(CLI::App& verb);

@@ -48,6 +48,9 @@ constexpr Verb kVerbs[] = {
      "  leeway explain field_64x64.f32 --rel 1e-3\n"
      "  leeway explain field_64x64.f32 --rel 1e-3 --recipe small -o explain.html\n"
      "  leeway explain t.lwy --json"},
+    {"tune", "search the parameters of a recipe for a field", add_tune,
+     "  leeway tune interp+linear+huffman+zstd field_64x64.f32 --rel 1e-3\n"
+     "  leeway tune small t.npy --abs 0.01 --trials 50 --json"},
     {"recipes",
      "list the named recipes; what bears the name of another system is a re-implementation",
      add_recipes, "  leeway recipes"},
