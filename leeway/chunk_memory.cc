@@ -10,6 +10,7 @@
 #include "leeway/base/hash.h"
 #include "leeway/choose/choose.h"
 #include "leeway/codec/make_codec.h"
+#include "leeway/engine/layers.h"
 #include "leeway/leeway.hpp"
 #include "leeway/quantize/linear.h"
 #include "leeway/recipe/recipe.h"
@@ -102,6 +103,20 @@ bool can_continue(const Header& earlier, const CompressOptions& options, const V
          !codec->is_by_value() && chunk_of(options, array.shape, *codec) == earlier.chunk;
 }
 
+// Whether a payload has codes by the recipe and nothing else, except zeros with which a host has
+// filled the chunk up (engine/border.h).
+bool has_only_codes(ByteView payload, const Shape& chunk) {
+  const auto is_coded = [](ByteView plain) {
+    return Payload(plain[0]) == Payload::coded || Payload(plain[0]) == Payload::narrow;
+  };
+  if (Payload(payload[0]) != Payload::layered) return is_coded(payload);
+  const Layers layers = read_layers(payload, chunk);
+  static_assert(int(Payload::constant) == 0);
+  return std::ranges::all_of(layers.base, [](u8 byte) { return byte == 0; }) &&
+         layers.over.size() == 1 && layers.over[0].covers == Covers::box &&
+         is_coded(layers.over[0].payload);
+}
+
 // Whether the values have no errors, or are multiples of a step that will be the same the next
 // time: those stay when they are quantized again, whatever is around them.
 bool stays_anyway(const StreamReader& stream) {
@@ -112,9 +127,10 @@ bool stays_anyway(const StreamReader& stream) {
   if (!header.regions.empty()) return false;  // regions have smaller steps
   for (u64 ordinal = 0; ordinal < stream.chunks(); ++ordinal) {
     Bytes storage;
-    const Payload kind = Payload(stream.read_begin(ordinal, 1, storage)[0]);
-    const FrameHead head = stream.read_head(ordinal);
-    if (head.exact > 0 || (kind != Payload::coded && kind != Payload::narrow)) return false;
+    const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);
+    const FrameHead& head = chunk.head;
+    if (head.exact > 0) return false;
+    if (!has_only_codes(chunk.payload, header.chunk_box(ordinal).shape.squeezed())) return false;
     // A fill value that was found may not be found again.
     if (head.special > 0 && !header.fills.empty()) return false;
   }

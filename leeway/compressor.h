@@ -43,9 +43,6 @@ namespace leeway {
 
 namespace detail {
 
-LEEWAY_EXPORT Array decompress_array(const CodecMaker& maker, ByteView stream, const Box* region,
-                                     const DecompressOptions& options);
-
 inline constexpr size_t kAbsent = size_t(-1);
 
 // Where the first stage of a kind stands.
@@ -158,7 +155,7 @@ class Compressor {
     return compress_with(*codec_, recipe_, view, options, sink);
   }
   Array decompress(ByteView stream, const DecompressOptions& options = {}) const {
-    return detail::decompress_array(maker(), stream, nullptr, options);
+    return decompress_with(maker(), stream, nullptr, options);
   }
 
  private:

@@ -22,6 +22,9 @@ scripts/wheel.sh
 step "command line, hosts, documentation, reference decoder, packages"
 .venv/bin/python -m pytest -q -rs -n 2 --dist loadgroup tests
 
+step "outside judges, a selection"
+scripts/judges.sh --short
+
 step "address and undefined-behaviour sanitizers"
 scripts/sanitize.sh asan
 

@@ -1682,7 +1682,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
         reader.expect_end()
         return values
     if predictor in WALKERS and not (quantizer and names.index(predictor) < names.index(quantizer)):
-        # behind the quantizer: the walk is over its codes, without loss
+        # after the quantizer: the walk is over its codes, without loss
         integer = "i64" if width == 64 else "i32"
         patches = side.section()
         far = {first + i: bits for first, count, bits in (read_list(patches, integer, size) if len(patches.data) else []) for i in range(count)}
@@ -1704,7 +1704,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
                     integers = [signed(v, width) for v in composite_walk(walked, shape, params, whole(0), integer, far, -(1 << width - 1), side)]
         reader.expect_end()
         side.expect_end()
-        values = [grid.recover(0.0 if dtype in FLOATS and quantizer in ("linear", "logscale") else None, q) for q in integers]
+        values = [grid.recover(0.0 if dtype in FLOATS else None, q) for q in integers]
         apply_patches(exact, values)
         return values
     if encoder == "rans" and predictor == "lorenzo" and joined is plain and (quantizer is None or names.index(quantizer) < names.index(predictor)):
@@ -1753,7 +1753,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
             if predictor == "blocks" or params["axes"] > 0:
                 codes = undo(codes, shape, params, width)
         side.expect_end()
-        values = [grid.recover(0.0 if dtype in FLOATS and quantizer in ("linear", "logscale") else None, q) for q in codes]
+        values = [grid.recover(0.0 if dtype in FLOATS else None, q) for q in codes]
         apply_patches(exact, values)
     return values
 

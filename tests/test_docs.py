@@ -47,6 +47,11 @@ def test_links_lead_somewhere():
             assert (document.parent / target).exists(), (document.name, target)
 
 
+def test_the_format_names_the_page_of_every_stage(leeway):
+    pages = set(re.findall(r"\(\.\./leeway/\w+/(\w+)\.md\)", (ROOT / "docs/FORMAT.md").read_text()))
+    assert {stage["name"].replace("-", "_") for stage in leeway.json("stages")} <= pages
+
+
 def test_the_worked_example_of_the_format():
     stream = (ROOT / "tests/golden/v1_23_f32_scalar.lwy").read_bytes()
     assert stream[:16].hex(" ") == "89 4c 57 59 0d 0a 1a 0a 01 00 00 00 68 00 00 00"

@@ -46,7 +46,7 @@ std::vector<u8> png(u32 width, u32 height, std::span<const u8> pixels,
   std::vector<u8> colors;
   for (const Rgb& color : palette) colors.insert(colors.end(), color.begin(), color.end());
   put_chunk(out, "PLTE", colors);
-  std::vector<u8> lines;  // each behind the number of its filter, none
+  std::vector<u8> lines;  // each after the number of its filter, none
   for (u32 y = 0; y < height; ++y) {
     lines.push_back(0);
     const auto line = pixels.subspan(size_t(y) * width, width);

@@ -19,7 +19,7 @@ class TagIndex {
     occurs_.assign(slots_.size() / 16, 0);
     count_ = 0;
   }
-  // Whether so many more may be added; if not, it is to be made anew.
+  // Whether this many more may be added; if not, it must be made anew.
   bool has_room(size_t numbers) const { return 4 * (count_ + numbers) <= 3 * slots_.size(); }
 
   // Numbers must be well mixed; owners are below 2^32 - 1.

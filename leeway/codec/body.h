@@ -43,7 +43,7 @@ struct Body {
 
   // What decoders take at most as content of a lossless stage, and as notes: twice the values
   // and their codes, and something for tables. That is enough for any body without loss, huffman
-  // behind the mask: at most 3 + sizeof(T) bytes for a special value (Patches::most_bytes) and 12
+  // after the mask: at most 3 + sizeof(T) bytes for a special value (Patches::most_bytes) and 12
   // bits and a whole code for its token, together less than sizeof(T) + sizeof(Code) + 5. The other
   // encoders take at most (bytes a code, c = sizeof(Code)): raw and pack c and fixed-huffman c + 2
   // in any case, adaptive c + 2.5, rans c + 2, fixed 1.3 c, arithmetic and residual c + 2 but for

@@ -42,8 +42,8 @@ class AllBits {
   hn::Vec<D> any_;
 };
 
-// code >> shift in so many bytes, at the front of the codes; says how many were done and what their
-// bits are. May write up to 16 bytes behind them.
+// Writes code >> shift in `bytes` bytes each, for codes at the front; returns how many were done
+// and what their bits are. May write up to 16 bytes more.
 Narrowed narrow(const i32* codes, size_t n, size_t bytes, int shift, u8* to) {
   const hn::ScalableTag<i32> d;
   const size_t lanes = hn::Lanes(d);

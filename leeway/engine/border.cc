@@ -7,6 +7,7 @@
 #include "leeway/base/buffer.h"
 #include "leeway/base/hash.h"
 #include "leeway/engine/layers.h"
+#include "leeway/engine/make_frame.h"
 
 namespace leeway {
 namespace {

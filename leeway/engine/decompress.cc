@@ -3,6 +3,7 @@
 #include <atomic>
 #include <limits>
 
+#include "leeway/array.h"
 #include "leeway/base/buffer.h"
 #include "leeway/base/copy.h"
 #include "leeway/base/environment.h"
@@ -255,6 +256,17 @@ DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& st
   });
   if (!options.salvage) statement.finish();
   return {damaged_chunks, damaged_values};
+}
+
+Array decompress_with(const CodecMaker& maker, ByteView stream, const Box* region,
+                      const DecompressOptions& options) {
+  const MemorySource source(stream);
+  const StreamReader reader(
+      source, options.salvage ? StreamReader::OnDamage::salvage : StreamReader::OnDamage::refuse);
+  const Box box = region ? *region : Box{{}, reader.header().shape};
+  Array array(reader.header().dtype, box.shape);
+  decompress_with(maker, reader, box.first, array.view(), options);
+  return array;
 }
 
 }  // namespace leeway

@@ -105,7 +105,7 @@ TEST(Engine, NarrowCodesInTheWrongPlace) {
 }
 
 // Arrays of more than 32 MiB are written past the caches; rows of 1741 values start anywhere in a
-// line, and those of the second target have a gap behind them.
+// line, and those of the second target have a gap after them.
 TEST(Engine, LargeArraysComeBackLikeTheirParts) {
   const Shape shape{3, 1733, 1741};
   std::vector<float> values(size_t(shape.size()));

@@ -9,24 +9,6 @@
 
 namespace leeway {
 
-FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,
-                         u64 ordinal, const View& chunk, Writer& out) {
-  const size_t start = out.size();
-  out.extend(kFrameHeadBytes);
-  const ChunkReport report = codec.compress(chunk, bound, mask, out);
-  const ByteView payload = out.bytes().subspan(start + kFrameHeadBytes);
-  const FrameHead head{.ordinal = ordinal,
-                       .payload_bytes = u32(payload.size()),
-                       .special = u32(report.special),
-                       .exact = u32(report.exact),
-                       .bound = bound.most,
-                       .max_error = report.max_error,
-                       .decoded_hash = report.decoded_hash,
-                       .payload_hash = hash_of(payload)};
-  finish_frame(head, start, out);
-  return head;
-}
-
 u32 count_special(const Mask& mask, const View& values) {
   return visit_dtype(values.dtype, [&]<class T>(std::type_identity<T>) {
     u32 count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames: one chunk with its head, from values and back.
+// Frames: reads a chunk from its frame.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,6 @@
 
 namespace leeway {
 
-// Appends the frame of one chunk, head and payload.
-FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,
-                         u64 ordinal, const View& chunk, Writer& out);
 // Returns how many values are special; the view is contiguous.
 u32 count_special(const Mask& mask, const View& values);
 // Decodes a chunk that was read into `values`, in row-major order; if only a part is asked for,

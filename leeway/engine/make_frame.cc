@@ -2,8 +2,8 @@
 #include "leeway/engine/make_frame.h"
 
 #include "leeway/base/buffer.h"
+#include "leeway/base/hash.h"
 #include "leeway/engine/border.h"
-#include "leeway/engine/frames.h"
 #include "leeway/engine/rewrite.h"
 
 namespace leeway {
@@ -48,6 +48,24 @@ FrameHead make_new_frame(const Job& job, u64 ordinal, const ChunkBound& bound, W
   if (job.is_brief && !job.header.bound.needs_measurement())
     return compress_border_chunk(job.codec, bound.most, job.mask, ordinal, chunk, out);
   return compress_chunk(job.codec, bound, job.mask, ordinal, chunk, out);
+}
+
+FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,
+                         u64 ordinal, const View& chunk, Writer& out) {
+  const size_t start = out.size();
+  out.extend(kFrameHeadBytes);
+  const ChunkReport report = codec.compress(chunk, bound, mask, out);
+  const ByteView payload = out.bytes().subspan(start + kFrameHeadBytes);
+  const FrameHead head{.ordinal = ordinal,
+                       .payload_bytes = u32(payload.size()),
+                       .special = u32(report.special),
+                       .exact = u32(report.exact),
+                       .bound = bound.most,
+                       .max_error = report.max_error,
+                       .decoded_hash = report.decoded_hash,
+                       .payload_hash = hash_of(payload)};
+  finish_frame(head, start, out);
+  return head;
 }
 
 }  // namespace leeway

@@ -32,4 +32,8 @@ FrameHead make_frame(const Job& job, u64 ordinal, double bound, Writer& out);
 // The same for a chunk that keeps nothing of an earlier stream; `bound` is the chunk's own.
 FrameHead make_new_frame(const Job& job, u64 ordinal, const ChunkBound& bound, Writer& out);
 
+// Appends the frame of one chunk, head and payload.
+FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,
+                         u64 ordinal, const View& chunk, Writer& out);
+
 }  // namespace leeway

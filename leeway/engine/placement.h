@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placement: puts parts that several threads make into one piece of memory, one behind the other.
+// Placement: puts parts that several threads make into one piece of memory, one after the other.
 //
 // The place of a part is known as soon as the sizes of all parts before it are. A part that is
 // finished earlier waits here; the thread that makes the last missing size known copies it.

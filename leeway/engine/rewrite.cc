@@ -6,6 +6,7 @@
 #include "leeway/base/hash.h"
 #include "leeway/engine/frames.h"
 #include "leeway/engine/layers.h"
+#include "leeway/engine/make_frame.h"
 
 namespace leeway {
 namespace {

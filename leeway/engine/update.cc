@@ -8,6 +8,7 @@
 #include "leeway/base/environment.h"
 #include "leeway/engine/execution.h"
 #include "leeway/engine/frames.h"
+#include "leeway/engine/make_frame.h"
 #include "leeway/engine/region.h"
 #include "leeway/engine/with_codec.h"
 #include "leeway/engine/rewrite.h"

@@ -9,6 +9,7 @@
 
 namespace leeway {
 
+class Array;
 class ChunkCodec;
 
 // The codec knows the element type of the view; `recipe` is what the stream will say.
@@ -30,6 +31,10 @@ using CodecMaker =
 LEEWAY_EXPORT DecompressReport decompress_with(const CodecMaker& maker, const StreamReader& stream,
                                                const Index& first, const MutableView& out,
                                                const DecompressOptions& options);
+
+// A region, or the whole array if there is none, as an array of its own.
+LEEWAY_EXPORT Array decompress_with(const CodecMaker& maker, ByteView stream, const Box* region,
+                                    const DecompressOptions& options);
 
 // These values, just as the whole array has them, into `out`. Recipes that go from coarse to fine
 // (`small`, `smallest`) need only the first part of a chunk for that; others decode all of it.

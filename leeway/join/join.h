@@ -61,8 +61,8 @@ template <class T>
 class Join {
  public:
   virtual ~Join() = default;
-  // Hands to `decoded` exactly what decode() will give. Says false if a value has no code of this
-  // width and the width is not that of Code<T>: then the chunk has to be encoded with another.
+  // Hands to `decoded` exactly what decode() will give. Returns false if a value has no code of
+  // this width and the width is not that of Code<T>: then the chunk has to be encoded with another.
   virtual bool encode(const ToEncode<T>& job, ValueSink& decoded, Encoded<T>& out) const = 0;
   // Values that are not wanted may be left out; says whether none are.
   virtual bool decode(const ToDecode& job, const Coded<T>& in, ValueSink& decoded) const = 0;

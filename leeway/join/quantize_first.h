@@ -153,7 +153,7 @@ class QuantizeFirst final : public Join<T> {
       integers.put(to.size(), nullptr);
       return true;
     }
-    // `values` may be where the plane is. Says false if one has no integer of 16 bits, or becomes a
+    // `values` may be where the plane is. Returns false if one has no integer of 16 bits, or becomes a
     // fill value and would need a patch.
     bool quantize(Plane<const std::byte> plane, std::span<T> values, std::span<I> to) {
       const auto* const own = reinterpret_cast<const std::byte*>(values.data());

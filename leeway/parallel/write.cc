@@ -79,7 +79,7 @@ leeway_write_report write(const Team& team, const std::string& path, DType dtype
   CompressOptions compress = asked;
   Clock clock;
   agree_on_arguments(team, path, dtype, shape, compress, options);
-  const LibraryCodec made = library_codec_for(compress, dtype);
+  const LibraryCodec made = library_codec_for_parts(compress, dtype);
   std::vector<Held> held = all_blocks(team, blocks);
   const Header header = stated_header(made, dtype, shape, held, compress);
   const Plan plan = make_plan(header, std::move(held), team.size(), !options.unbalanced);

@@ -11,64 +11,17 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
-#include <cstring>
-#include <limits>
+#include <span>
 
 #include "leeway/base/distance.h"
-#include "leeway/base/export.h"
+#include "leeway/quantize/linear_integers.h"
+#include "leeway/quantize/linear_kernels.h"
+#include "leeway/quantize/linear_params.h"
 #include "leeway/quantize/planes.h"
 #include "leeway/stage/stage.h"
-#include "leeway/stage/wave.h"
 
 namespace leeway {
-
-// The largest m * 2^k, 128 <= m <= 255, that is at most 2 * bound * (1 - 2^-9).
-inline double short_step(double bound) {
-  int exponent;
-  const double fraction = std::frexp(bound * (2 - 0x1p-8), &exponent);
-  return std::ldexp(std::floor(fraction * 256), exponent - 8);
-}
-
-// The largest power of two that is at most 2 * bound, as waveSZ has it.
-inline double binary_step(double bound) {
-  int exponent;
-  std::frexp(bound, &exponent);  // bound = fraction * 2^exponent, 1/2 <= fraction < 1
-  return std::ldexp(1.0, exponent);
-}
-
-enum class StepRule : u8 { eight_bits, power_of_two };
-constexpr std::array<std::string_view, 2> param_words(StepRule) { return {"short", "pow2"}; }
-
-// What becomes of values whose codes are beyond the bins.
-enum class Beyond : u8 { exact, planes };
-constexpr std::array<std::string_view, 2> param_words(Beyond) { return {"exact", "planes"}; }
-
-struct LinearParams {
-  StepRule step = StepRule::eight_bits;
-  i32 bins = 0;
-  Beyond beyond = Beyond::exact;
-  i32 second = 1;
-  void fields(auto&& field) {
-    field("step", step, StepRule::eight_bits, StepRule::power_of_two,
-          "short: just below twice the bound; pow2: the power of two at or below it");
-    field("bins", bins, 0, 1 << 30, "how many codes there are; 0: all");
-    field("beyond", beyond, Beyond::exact, Beyond::planes,
-          "other values are kept exactly, or their codes stand apart, plane of bits by plane");
-    field("second", second, 0, 1,
-          "1: where the arithmetic of f32 finds no code, that of f64 is tried; 0: as hardware does");
-  }
-  void check() const {
-    if (beyond == Beyond::planes && bins == 0)
-      fail_argument("stage 'linear': beyond=planes needs a number of bins");
-  }
-  // Of the codes; 0: no limit.
-  i32 limit() const { return beyond == Beyond::exact ? bins : 0; }
-  // Codes from here on are set apart (planes.h); 0: none is.
-  i32 radius() const { return beyond == Beyond::planes ? std::max(bins / 2, 1) : 0; }
-};
 
 // Adding it leaves an integer in the low bits.
 template <class F>
@@ -88,47 +41,6 @@ F tight(double bound) {
   if (double(t) > bound) t = std::nextafter(t, F(0));
   return std::nextafter(t, F(0));
 }
-
-template <class T>
-struct LinearGrid;
-
-namespace kernel {
-
-// What the array forms of LinearGrid do for values [0, n) that all have a code; returns how many
-// values at the front were done. The rest, if any, starts with a value for the scalar definition.
-LEEWAY_EXPORT size_t quantize(const LinearGrid<float>& grid, float* x, size_t n, i32* q,
-                              double& max_error);
-LEEWAY_EXPORT size_t quantize(const LinearGrid<double>& grid, double* x, size_t n, i64* q,
-                              double& max_error);
-// All values of a plane of rows of T, to x and q; says whether each has a code, one of 16 bits if
-// that is what q holds. If not, x and q mean nothing.
-LEEWAY_EXPORT bool quantize_plane(const LinearGrid<float>& grid,
-                                  const Plane<const std::byte>& plane, float* x, i32* q,
-                                  double& max_error);
-LEEWAY_EXPORT bool quantize_plane(const LinearGrid<double>& grid,
-                                  const Plane<const std::byte>& plane, double* x, i64* q,
-                                  double& max_error);
-LEEWAY_EXPORT bool quantize_plane(const LinearGrid<float>& grid,
-                                  const Plane<const std::byte>& plane, float* x, i16* q,
-                                  double& max_error);
-LEEWAY_EXPORT bool quantize_plane(const LinearGrid<double>& grid,
-                                  const Plane<const std::byte>& plane, double* x, i16* q,
-                                  double& max_error);
-LEEWAY_EXPORT size_t recover(const LinearGrid<float>& grid, const i16* q, size_t n, float* x);
-LEEWAY_EXPORT size_t recover(const LinearGrid<double>& grid, const i16* q, size_t n, double* x);
-LEEWAY_EXPORT size_t recover(const LinearGrid<float>& grid, const i32* q, size_t n, float* x);
-LEEWAY_EXPORT size_t recover(const LinearGrid<double>& grid, const i64* q, size_t n, double* x);
-// The same with a prediction for every value.
-LEEWAY_EXPORT size_t quantize_run(const LinearGrid<float>& grid, float* x, const float* p, size_t n,
-                                  i32* q, double& max_error);
-LEEWAY_EXPORT size_t quantize_run(const LinearGrid<double>& grid, double* x, const double* p,
-                                  size_t n, i64* q, double& max_error);
-LEEWAY_EXPORT size_t recover_run(const LinearGrid<float>& grid, float* x, const float* p, size_t n,
-                                 const i32* q);
-LEEWAY_EXPORT size_t recover_run(const LinearGrid<double>& grid, double* x, const double* p,
-                                 size_t n, const i64* q);
-
-}  // namespace kernel
 
 // Values done by the scalar definition before the kernel is tried again.
 inline constexpr size_t kScalarStretch = 16, kRecoverStretch = 64;
@@ -267,90 +179,6 @@ struct GridInType {
     }
   }
 };
-
-template <std::integral T>
-struct LinearGrid<T> {
-  u64 half;  // floor(bound): codes are up to 2 * half + 1 apart
-  i64 step;
-  i64 most;  // the largest code
-
-  explicit LinearGrid(double bound, const LinearParams& params = {})
-      : half(u64(std::min(std::floor(bound), 0x1p60))),
-        step(
-            i64(params.step == StepRule::eight_bits ? 2 * half + 1 : std::bit_floor(2 * half + 1))),
-        most(std::numeric_limits<Code<T>>::max() / 2) {
-    if (params.limit() > 0) most = std::min<i64>(most, std::max(params.limit() / 2 - 1, 0));
-  }
-
-  // Without loss and without a limit.
-  bool is_identity() const { return half == 0 && most == std::numeric_limits<Code<T>>::max() / 2; }
-
-  T recover(u64 p, Code<T> q) const {
-    const u64 sum = p + u64(i64(q)) * u64(step);
-    if constexpr (sizeof(T) == 8)
-      return T(sum);
-    else
-      return T(std::clamp(i64(sum), i64(std::numeric_limits<T>::min()),
-                          i64(std::numeric_limits<T>::max())));
-  }
-
-  bool quantize(T& x, u64 p, Code<T>& q) const {
-    const i64 d = i64(u64(x) - p);
-    if (d > i64(1) << 61 || d < -(i64(1) << 61)) return false;
-    const i64 shifted = d + step / 2;
-    const i64 code = shifted / step - (shifted % step < 0);  // floor
-    if (code > most || code < -most) return false;
-    const T y = recover(p, Code<T>(code));
-    if (distance(x, y) > half) return false;
-    q = Code<T>(code);
-    x = y;
-    return true;
-  }
-
-  double quantize(std::span<T> values, std::span<Code<T>> codes, Patches<T>& exact,
-                  size_t first = 0, Code<T> before = 0) const {
-    u64 max_error = 0;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const T x = values[i];
-      codes[i] = Code<T>(x);
-      if (is_identity()) continue;  // the code is the value, modulo 2^32 or 2^64
-      if (quantize(values[i], u64(0), codes[i])) {
-        max_error = std::max(max_error, distance(x, values[i]));
-      } else {
-        exact.add(first + i, x);
-        codes[i] = i > 0 ? codes[i - 1] : before;
-      }
-    }
-    return rounded_up(max_error);
-  }
-
-  void recover(std::span<const Code<T>> codes, std::span<T> values) const {
-    for (size_t i = 0; i < codes.size(); ++i)
-      values[i] = is_identity() ? T(codes[i]) : recover(u64(0), codes[i]);
-  }
-};
-
-// All codes of the rows, and in their place what recover_wave() will put there. Says false and
-// changes nothing if a value has no code.
-LEEWAY_EXPORT bool quantize_wave(const LinearGrid<float>& grid, const Wave<float>& rows, i32* codes,
-                                 double& max_error);
-LEEWAY_EXPORT bool quantize_wave(const LinearGrid<double>& grid, const Wave<double>& rows,
-                                 i64* codes, double& max_error);
-// Says false and changes nothing if some codes are for the scalar definition.
-LEEWAY_EXPORT bool recover_wave(const LinearGrid<float>& grid, const Wave<float>& rows,
-                                const i32* codes);
-LEEWAY_EXPORT bool recover_wave(const LinearGrid<double>& grid, const Wave<double>& rows,
-                                const i64* codes);
-
-// The same for blocks.
-LEEWAY_EXPORT bool quantize_block(const LinearGrid<float>& grid, const BlockWave<float>& block,
-                                  i32* codes, double& max_error);
-LEEWAY_EXPORT bool quantize_block(const LinearGrid<double>& grid, const BlockWave<double>& block,
-                                  i64* codes, double& max_error);
-LEEWAY_EXPORT bool recover_block(const LinearGrid<float>& grid, const BlockWave<float>& block,
-                                 const i32* codes);
-LEEWAY_EXPORT bool recover_block(const LinearGrid<double>& grid, const BlockWave<double>& block,
-                                 const i64* codes);
 
 struct Linear {
   static constexpr std::string_view kName = "linear";

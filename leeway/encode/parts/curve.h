@@ -30,7 +30,7 @@ struct Curve {
 };
 inline constexpr int kCurveBits = 8 + 6 + 6 + 2;
 
-// Tokens of large codes hold so many bits of their mantissa (token.md).
+// `mantissa`: how many bits of the mantissa tokens of large codes hold (token.md).
 std::array<u16, 256> frequencies_of(const Curve& curve, int mantissa);
 
 // Chooses a curve with which the tokens take few bits: by their mean alone, or the best of several.

@@ -95,7 +95,7 @@ std::vector<u8> read_lengths(Reader& in, size_t count) {
     if (i + 1 < count)
       lengths[i + 1] = pair >> 4;
     else if (pair >> 4)
-      fail_corrupt("code length behind the last");
+      fail_corrupt("a code length after the last one");
   }
   check_lengths(lengths);
   return lengths;
@@ -136,7 +136,7 @@ class NibbleReader {
     return is_half_ ? byte_ & 15 : byte_ >> 4;
   }
   void expect_end() const {
-    if (is_half_ && byte_ >> 4) fail_corrupt("code length behind the last");
+    if (is_half_ && byte_ >> 4) fail_corrupt("a code length after the last one");
   }
 
  private:
