@@ -144,6 +144,8 @@ typedef struct lwy_stream {
   size_t size;
   uint64_t* offsets; /* of the chunks' frames */
   uint64_t tail;     /* where the tail begins */
+  int is_growing;    /* the tail says how far the array reaches along its first axis */
+  uint64_t header_hash;
   /* Of a brief stream: where its payload begins, its bound, the hash of its values. */
   size_t brief_payload;
   double brief_bound;
@@ -2825,6 +2827,10 @@ static int lwyi_read_header_field(lwy_stream* s, unsigned tag, lwyi_reader* in, 
         info->fill[info->fills] = bits;
       }
       break;
+    case 8:
+      s->is_growing = 1;
+      if (lwyi_get_byte(in) != 0) return lwyi_corrupt(s, "arrays grow along their first axis");
+      break;
     default:
       break;
   }
@@ -2840,7 +2846,7 @@ static int lwyi_find_grid(lwy_stream* s, int chunk_rank) {
   info->chunks = info->values = 1;
   for (k = 0; k < info->rank; ++k) {
     const uint64_t n = info->shape[k], c = info->chunk[k];
-    if (c < 1 || c > (n > 1 ? n : 1)) return lwyi_corrupt(s, "impossible chunk shape");
+    if (c < 1 || (c > (n > 1 ? n : 1) && (k > 0 || !s->is_growing))) return lwyi_corrupt(s, "impossible chunk shape");
     info->grid[k] = n / c + (n % c > 0);
     info->chunks *= info->grid[k];
     info->values *= n;
@@ -2904,9 +2910,9 @@ static int lwyi_read_header(lwy_stream* s, size_t* end) {
     lwyi_reader content;
     if (!at) return lwyi_corrupt(s, "a header field ends too early");
     content = lwyi_read(at, (size_t)bytes);
-    if (reserved != 0 || (number - 1 > 6 && tag & 0x8000))
+    if (reserved != 0 || (number - 1 > 7 && tag & 0x8000))
       return lwyi_fail(s, LWY_UNSUPPORTED, "the stream needs a feature that is not known");
-    if (number - 1 > 6) continue;
+    if (number - 1 > 7) continue;
     if (seen >> number & 1) return lwyi_corrupt(s, "a header field stands twice");
     seen |= 1u << number;
     if (number == 7)
@@ -2915,6 +2921,9 @@ static int lwyi_read_header(lwy_stream* s, size_t* end) {
       return 0;
   }
   if ((seen & 0x3e) != 0x3e) return lwyi_corrupt(s, "a header field is missing");
+  s->header_hash = lwyi_load64(s->bytes + *end - 8);
+  if (s->is_growing && (s->info.rank == 0 || s->info.shape[0] != 0))
+    return lwyi_corrupt(s, "the header states how far a growing array reaches");
   return lwyi_find_grid(s, chunk_rank) && lwyi_check_regions(s, &regions);
 }
 
@@ -2950,21 +2959,39 @@ static int lwyi_is_frame(const lwy_stream* s, uint64_t at, uint64_t end, lwyi_fr
 }
 
 /* The bytes of the list of rooms in the tail, with the zeros behind it. */
-static uint64_t lwyi_rooms_bytes(const lwy_stream* s) {
-  return (4 * s->info.chunks + 15) / 16 * 16;
+static uint64_t lwyi_rooms_bytes(uint64_t chunks) { return (4 * chunks + 15) / 16 * 16; }
+
+/* Reads a tail up to the number of chunks; says 0 if it is none of this stream. */
+static int lwyi_begin_tail(const lwy_stream* s, lwyi_reader* in, uint64_t* extent,
+                           uint64_t* chunks) {
+  const uint8_t* magic = lwyi_get_bytes(in, 8);
+  uint64_t expected = s->info.chunks;
+  int k;
+  *extent = s->info.rank > 0 ? s->info.shape[0] : 0;
+  if (!magic || memcmp(magic, s->is_growing ? "LWYt\1\0\0\0" : "LWYt\0\0\0\0", 8) != 0) return 0;
+  if (s->is_growing) {
+    if (lwyi_get(in, 8) != s->header_hash) return 0;
+    *extent = lwyi_get(in, 8);
+    expected = *extent / s->info.chunk[0] + (*extent % s->info.chunk[0] > 0);
+    for (k = 1; k < s->info.rank; ++k) {
+      if (s->info.grid[k] > 0 && expected > s->size / s->info.grid[k]) return 0;
+      expected *= s->info.grid[k];
+    }
+  }
+  *chunks = lwyi_get(in, 8);
+  return !in->failed && *chunks == expected && *chunks <= s->size;
 }
 
 /* How long the tail is that begins at `at`, even if it stops short; 0 if there is none. */
 static uint64_t lwyi_tail_bytes(const lwy_stream* s, uint64_t at) {
   lwyi_reader in = lwyi_read(s->bytes + (size_t)at, s->size - (size_t)at);
-  const uint8_t *begin = in.at, *magic = lwyi_get_bytes(&in, 8);
-  uint64_t moved;
+  const uint8_t* begin = in.at;
+  uint64_t moved, extent, chunks;
   size_t hashed;
-  if (!magic || memcmp(magic, "LWYt\0\0\0\0", 8) != 0 || lwyi_get(&in, 8) != s->info.chunks)
-    return 0;
-  lwyi_get_bytes(&in, lwyi_rooms_bytes(s));
+  if (!lwyi_begin_tail(s, &in, &extent, &chunks)) return 0;
+  lwyi_get_bytes(&in, lwyi_rooms_bytes(chunks));
   moved = lwyi_get(&in, 8);
-  if (moved > s->info.chunks) return 0;
+  if (moved > chunks) return 0;
   lwyi_get_bytes(&in, 16 * moved);
   lwyi_get_bytes(&in, 32);
   hashed = (size_t)(in.at - begin);
@@ -2982,6 +3009,11 @@ static int lwyi_is_unfinished(const lwy_stream* s, uint64_t at, int is_after_fra
   const uint8_t* rest = s->bytes + (size_t)at;
   const size_t left = s->size - (size_t)at, known = lwyi_min(left, 4);
   uint64_t tail;
+  if (s->is_growing) { /* many may be putting frames there, each at a place of its own */
+    tail = lwyi_tail_bytes(s, at);
+    return tail > 0 && tail <= left ? lwyi_are_zeros(rest + (size_t)tail - 8, 8)
+                                    : tail > 0 || !lwyi_is_end(s, s->size);
+  }
   if (memcmp(rest, "LWYc", known) == 0 || (left >= 64 && lwyi_are_zeros(rest, 64))) return 1;
   if (!is_after_frames) return 0;
   tail = lwyi_tail_bytes(s, at);
@@ -3008,32 +3040,56 @@ static uint64_t lwyi_earlier_end(const lwy_stream* s, uint64_t first) {
   return end > 0 && lwyi_is_unfinished(s, at, at > end) ? end : 0;
 }
 
+/* The array reaches this far along its first axis. */
+static int lwyi_set_extent(lwy_stream* s, uint64_t extent) {
+  const int rank = s->info.rank;
+  int k;
+  double values = (double)extent;
+  if (!s->is_growing) return 1;
+  for (k = 1; k < rank; ++k) values *= (double)(s->info.shape[k] > 1 ? s->info.shape[k] : 1);
+  if (values > lwyi_power(59)) return 0;
+  s->info.shape[0] = extent;
+  return lwyi_find_grid(s, rank);
+}
+
+/* Memory for where the frames are. */
+static int lwyi_make_offsets(lwy_stream* s) {
+  if (s->info.chunks > s->size) return lwyi_corrupt(s, "the stream is too short for its chunks");
+  if (s->offsets) s->allocator.release(s->allocator.host, s->offsets);
+  s->offsets = (uint64_t*)s->allocator.allocate(s->allocator.host,
+                                                ((size_t)s->info.chunks + 1) * sizeof(uint64_t));
+  return s->offsets || lwyi_fail(s, LWY_OUT_OF_MEMORY, "not enough memory");
+}
+
 /* Finds the frames by the tail that ends at `end`. */
 static int lwyi_read_tail(lwy_stream* s, uint64_t first, uint64_t end) {
   const uint64_t stated =
       end >= first + LWYI_TAIL_END_BYTES ? lwyi_load64(s->bytes + (size_t)end - 16) : 0;
-  const uint64_t start = stated <= end - first ? end - stated : end, chunks = s->info.chunks;
+  const uint64_t start = stated <= end - first ? end - stated : end;
   lwyi_reader in;
   const uint8_t* rest;
-  uint64_t offset = first, moved, i, last = 0;
+  uint64_t offset = first, moved, i, last = 0, extent, chunks;
   if (stated == 0 || !lwyi_is_end(s, end) || start == end || lwyi_tail_bytes(s, start) != stated)
     return 0;
-  in = lwyi_read(s->bytes + (size_t)start + 8, (size_t)(stated - 8 - LWYI_TAIL_END_BYTES));
-  lwyi_get(&in, 8);
+  in = lwyi_read(s->bytes + (size_t)start, (size_t)(stated - LWYI_TAIL_END_BYTES));
+  if (!lwyi_begin_tail(s, &in, &extent, &chunks) || !lwyi_set_extent(s, extent) ||
+      !lwyi_make_offsets(s))
+    return 0;
   for (i = 0; i < chunks; ++i) {
     const uint64_t room = lwyi_get(&in, 4);
     if (offset > end) return 0;
     s->offsets[i] = offset;
     offset += lwyi_frame_bytes(room);
   }
-  rest = lwyi_get_bytes(&in, lwyi_rooms_bytes(s) - 4 * chunks);
-  if (start % 16 != 0 || !rest || !lwyi_are_zeros(rest, lwyi_rooms_bytes(s) - 4 * chunks)) return 0;
+  rest = lwyi_get_bytes(&in, lwyi_rooms_bytes(chunks) - 4 * chunks);
+  if (start % 16 != 0 || !rest || !lwyi_are_zeros(rest, lwyi_rooms_bytes(chunks) - 4 * chunks))
+    return 0;
   moved = lwyi_get(&in, 8);
   if (moved > 0 ? offset > start : offset != start) return 0;
   for (i = 0; i < moved; ++i) {
     const uint64_t number = lwyi_get(&in, 8), place = lwyi_get(&in, 8);
-    if (number >= chunks || (i > 0 && number <= last) || place < offset || place > start ||
-        place % 16 != 0)
+    if (number >= chunks || (i > 0 && number <= last) || place > start || place % 16 != 0 ||
+        place < (s->is_growing ? first : offset))
       return 0;
     s->offsets[number] = place;
     last = number;
@@ -3091,12 +3147,10 @@ static int lwyi_open_standard(lwy_stream* s) {
   uint64_t end;
   if (!lwyi_read_header(s, &first)) return 0;
   if (s->info.chunks > s->size) return lwyi_corrupt(s, "the stream is too short for its chunks");
-  s->offsets = (uint64_t*)s->allocator.allocate(s->allocator.host,
-                                                ((size_t)s->info.chunks + 1) * sizeof(uint64_t));
-  if (!s->offsets) return lwyi_fail(s, LWY_OUT_OF_MEMORY, "not enough memory");
   s->info.stream_bytes = s->size;
   if (lwyi_read_tail(s, first, s->size)) return 1;
-  end = lwyi_earlier_end(s, first);
+  end = s->status == LWY_OUT_OF_MEMORY ? 0 : lwyi_earlier_end(s, first);
+  if (s->status == LWY_OUT_OF_MEMORY) return 0;
   if (end == 0 || !lwyi_read_tail(s, first, end))
     return lwyi_corrupt(s, "the end of the stream is missing or damaged");
   return lwyi_check_statement(s);

@@ -76,3 +76,9 @@ LEEWAY_API int leeway_fortran_update_file(leeway_context* context, const char* p
   leeway_fortran_turn(first, values->rank, begin);
   return leeway_update_file(context, path, begin, leeway_fortran_describe(values, &array));
 }
+
+LEEWAY_API int leeway_fortran_append_file(leeway_context* context, const char* path,
+                                          const CFI_cdesc_t* values) {
+  leeway_fortran_array array;
+  return leeway_append_file(context, path, leeway_fortran_describe(values, &array));
+}

@@ -70,6 +70,7 @@ module leeway
     procedure :: decompress
     procedure :: decompress_region
     procedure :: update_file
+    procedure :: append_file
     procedure :: inspect
     procedure :: message
   end type
@@ -197,6 +198,13 @@ module leeway
       type(c_ptr), value :: context
       character(kind=c_char), intent(in) :: path(*)
       integer(c_int64_t), intent(in) :: first(*)
+      type(*), dimension(..), intent(in) :: array
+      integer(c_int) :: status
+    end function
+    function c_append_file(context, path, array) result(status) bind(c, name="leeway_fortran_append_file")
+      import :: c_ptr, c_char, c_int
+      type(c_ptr), value :: context
+      character(kind=c_char), intent(in) :: path(*)
       type(*), dimension(..), intent(in) :: array
       integer(c_int) :: status
     end function
@@ -427,6 +435,17 @@ contains
     end if
     context = leeway_context_of(self)
     call leeway_finish(self, context, c_update_file(context, trim(path) // c_null_char, int(first, c_int64_t), values), stat)
+  end subroutine
+
+  ! Puts values behind the array in a growing stream's file, along the last axis; makes the file if there is none.
+  subroutine append_file(self, path, values, stat)
+    class(leeway_codec), intent(inout) :: self
+    character(len=*), intent(in) :: path
+    type(*), dimension(..), intent(in) :: values
+    integer, intent(out), optional :: stat
+    type(c_ptr) :: context
+    context = leeway_context_of(self)
+    call leeway_finish(self, context, c_append_file(context, trim(path) // c_null_char, values), stat)
   end subroutine
 
   subroutine inspect(self, stream, info, stat)

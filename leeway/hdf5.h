@@ -50,7 +50,10 @@ typedef struct leeway_h5_host {
   hid_t error_class, error_major, error_minor;
 } leeway_h5_host;
 
-/* The filter class for H5Zregister(), working with these functions; the table is copied. */
+/* The filter class for H5Zregister(), working with these functions; the table is copied. NULL: the
+ * functions are hidden, as in a program with a static HDF5. Then all chunks are read, and those of
+ * datasets are written whose filter has its stored parameters ("leeway filter --stored"), because
+ * nothing can be asked about a dataset. */
 LEEWAY_API const H5Z_class2_t* leeway_h5z_class(const leeway_h5_host* host);
 
 /* The words (cd_values) for parameters written as text, e.g. "abs=1e-3 recipe=small fill=-999".

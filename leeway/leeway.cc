@@ -62,8 +62,11 @@ u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& 
   if (options.bounds.data || is_choice(options.recipe))
     header.regions.resize(header.regions.size() + size_t(header.grid().size()), {{{}, shape}, 0});
   Writer out;
+  header.is_growing = options.growing;
+  Tail tail;
+  if (options.growing) tail.growth = {0, shape[0]};
   write(header, out);
-  write(Tail{}, out);
+  write(tail, out);
   const u64 chunks = header.grid().size();
   // A chunk that does not shrink is stored with one byte more, and a frame ends with zeros. A size
   // in the index takes four bytes.

@@ -199,6 +199,13 @@ LEEWAY_API leeway_status leeway_decompress_preview(leeway_context* context, cons
 LEEWAY_API leeway_status leeway_update_file(leeway_context* context, const char* path,
                                             const uint64_t* first, const leeway_array* values);
 
+/* Appends rows along the first axis to a growing stream in a file; if there is no such file, makes
+ * it of these rows. Bound (abs, rel, pointwise or lossless), recipe, fill values and chunks of the
+ * context count for the first rows; later ones follow them. Whoever reads the file finds the rows of
+ * the last call that returned, also while another one is under way or after it was killed. */
+LEEWAY_API leeway_status leeway_append_file(leeway_context* context, const char* path,
+                                            const leeway_array* rows);
+
 #ifdef __cplusplus
 }
 #endif

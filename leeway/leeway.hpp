@@ -85,6 +85,13 @@ LEEWAY_EXPORT void preview_into(const StreamReader& stream, unsigned level, cons
 LEEWAY_EXPORT UpdateReport update(ByteStore& stream, const Index& first, const View& values,
                                   const Execution& execution = {});
 
+// Appends rows along the first axis of a growing stream (CompressOptions::growing), under its bound:
+// an array like it, with any extent along that axis. Whoever reads finds the old array until all of
+// the new one is there. A chunk that the stream has not filled yet is filled first; rows in whole
+// chunks make the smallest streams.
+LEEWAY_EXPORT UpdateReport append(ByteStore& stream, const View& rows,
+                                  const Execution& execution = {});
+
 // What a stream states about itself.
 struct Info {
   Header header;

@@ -41,6 +41,10 @@ UpdateReport update(ByteStore& stream, const Index& first, const View& values,
   return update_with(library_codecs(), stream, first, values, execution);
 }
 
+UpdateReport append(ByteStore& stream, const View& rows, const Execution& execution) {
+  return append_with(library_codecs(), stream, rows, execution);
+}
+
 namespace {
 
 // How many chunks were coded by each alternative.

@@ -53,7 +53,9 @@ typedef struct leeway_write_options {
   int unbalanced;       /* leave chunks where most of their values are, however uneven that is */
   int writers;          /* how many ranks write; 0: as suits the machine */
   uint64_t stripe;      /* ranges of writers begin at multiples of this many bytes; 0: 4 MiB */
-  uint64_t reserved[8]; /* 0 */
+  uint64_t streamed;    /* write while compressing, in rounds of so many bytes of the array on each
+                           rank; 1: of 64 MiB; 0: all frames first, in the order of the chunks */
+  uint64_t reserved[7]; /* 0 */
 } leeway_write_options;
 
 typedef struct leeway_write_report {
@@ -67,7 +69,8 @@ typedef struct leeway_write_report {
   uint64_t sent_compressed; /* bytes of frames that went to a writer, all ranks together */
   double seconds[4];        /* of the slowest rank: arranging, compressing, writing, committing */
   uint64_t chunk[LEEWAY_MAX_RANK];
-  uint64_t reserved[8];
+  uint64_t extent; /* of the array along its first axis, now */
+  uint64_t reserved[7];
 } leeway_write_report;
 
 /* Writes an array that lies in blocks on all ranks into the file `path`: the stream that one
@@ -82,6 +85,19 @@ LEEWAY_API leeway_status leeway_team_write(leeway_context* context, const leeway
                                            const leeway_block* block,
                                            const leeway_write_options* options,
                                            leeway_write_report* report);
+
+/* Appends rows along the first axis to the growing stream in the file `path`; if there is no such
+ * file, makes it of these rows, the first ones. `shape` is that of the rows which are appended now;
+ * blocks lie in it, and have all of it once. A step of a simulation is one row, or some. Bound
+ * (abs, rel, pointwise or lossless), recipe, fill values and chunks count for the first rows; later
+ * ones follow them. Whoever reads the file finds the rows of the last call that returned, also
+ * while another one is under way or after it was killed. */
+LEEWAY_API leeway_status leeway_team_append(leeway_context* context, const leeway_team* team,
+                                            const char* path, int dtype, int rank,
+                                            const uint64_t* shape, size_t blocks,
+                                            const leeway_block* block,
+                                            const leeway_write_options* options,
+                                            leeway_write_report* report);
 
 /* Reads boxes of the array in the file `path` into the blocks of all ranks: any boxes, also
  * overlapping ones and none, on any number of ranks. All call it, and return the same status. */
@@ -134,6 +150,23 @@ LEEWAY_API leeway_status leeway_team_scatter(leeway_context* context, const leew
                                              int root);
 LEEWAY_API leeway_status leeway_team_allgather(leeway_context* context, const leeway_team* team,
                                                const leeway_array* mine, const leeway_array* parts);
+
+/* The same without waiting: all ranks call them, go on, and test or wait for the transfer. What is
+ * sent is compressed, and may be changed, when the call returns; what is received stays where it is
+ * until the transfer is done. Start the next one of a team when this one is done. One that fails is
+ * told by those whom it concerns. */
+LEEWAY_API leeway_status leeway_team_ibcast(leeway_context* context, const leeway_team* team,
+                                            const leeway_array* array, int root,
+                                            leeway_transfer** transfer);
+LEEWAY_API leeway_status leeway_team_igather(leeway_context* context, const leeway_team* team,
+                                             const leeway_array* mine, const leeway_array* parts,
+                                             int root, leeway_transfer** transfer);
+LEEWAY_API leeway_status leeway_team_iscatter(leeway_context* context, const leeway_team* team,
+                                              const leeway_array* parts, const leeway_array* mine,
+                                              int root, leeway_transfer** transfer);
+LEEWAY_API leeway_status leeway_team_iallgather(leeway_context* context, const leeway_team* team,
+                                                const leeway_array* mine, const leeway_array* parts,
+                                                leeway_transfer** transfer);
 
 typedef enum leeway_operation {
   LEEWAY_OPERATION_SUM = 0,

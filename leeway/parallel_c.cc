@@ -6,7 +6,9 @@
 
 #include "leeway/c_context.h"
 #include "leeway/parallel.h"
+#include "leeway/parallel/append.h"
 #include "leeway/parallel/collectives.h"
+#include "leeway/parallel/pending.h"
 #include "leeway/parallel/read.h"
 #include "leeway/parallel/write.h"
 
@@ -84,14 +86,19 @@ using leeway::view_to_fill;
 using leeway::view_to_read;
 using namespace leeway::parallel;
 
-leeway_status leeway_team_write(leeway_context* context, const leeway_team* team, const char* path,
-                                int dtype, int rank, const uint64_t* shape, size_t blocks,
-                                const leeway_block* block, const leeway_write_options* options,
-                                leeway_write_report* report) {
+using PutTogether = leeway_write_report (*)(const Team&, const std::string&, leeway::DType,
+                                            const leeway::Shape&, std::span<const Block>,
+                                            const leeway::CompressOptions&,
+                                            const leeway_write_options&);
+
+// What leeway_team_write() and leeway_team_append() have in common.
+static leeway_status put(leeway_context* context, const leeway_team* team, const char* path,
+                         const leeway_array& whole, size_t blocks, const leeway_block* block,
+                         const leeway_write_options* options, leeway_write_report* report,
+                         PutTogether put_together) {
   return together(context, team, [&](const Team& ranks) {
     require(path, "no file given");
     require(blocks == 0 || block, "no blocks given");
-    leeway_array whole = {nullptr, dtype, rank, shape, nullptr};
     const auto array = leeway::view_of_array<const std::byte>(&whole);
     std::vector<Block> own;
     for (size_t i = 0; i < blocks; ++i) {
@@ -100,10 +107,36 @@ leeway_status leeway_team_write(leeway_context* context, const leeway_team* team
       own.push_back({index_of(block[i]), view});
     }
     const leeway_write_report made =
-        write(ranks, path, array.dtype, array.shape, own, context->options,
-              options ? *options : leeway_write_options{});
+        put_together(ranks, path, array.dtype, array.shape, own, context->options,
+                     options ? *options : leeway_write_options{});
     if (report) *report = made;
   });
+}
+
+leeway_status leeway_team_write(leeway_context* context, const leeway_team* team, const char* path,
+                                int dtype, int rank, const uint64_t* shape, size_t blocks,
+                                const leeway_block* block, const leeway_write_options* options,
+                                leeway_write_report* report) {
+  const leeway_array whole = {nullptr, dtype, rank, shape, nullptr};
+  return put(context, team, path, whole, blocks, block, options, report, leeway::parallel::write);
+}
+
+leeway_status leeway_team_append(leeway_context* context, const leeway_team* team, const char* path,
+                                 int dtype, int rank, const uint64_t* shape, size_t blocks,
+                                 const leeway_block* block, const leeway_write_options* options,
+                                 leeway_write_report* report) {
+  const leeway_array whole = {nullptr, dtype, rank, shape, nullptr};
+  return put(context, team, path, whole, blocks, block, options, report, leeway::parallel::append);
+}
+
+leeway_status leeway_append_file(leeway_context* context, const char* path,
+                                 const leeway_array* rows) {
+  static const uint64_t origin[LEEWAY_MAX_RANK] = {0};
+  const leeway_team alone = team_of_one();
+  if (!rows) return guarded(context, [] { require(false, "no array given"); });
+  const leeway_block block = {origin, *rows};
+  return leeway_team_append(context, &alone, path, rows->dtype, rows->rank, rows->shape, 1, &block,
+                            nullptr, nullptr);
 }
 
 leeway_status leeway_team_read(leeway_context* context, const leeway_team* team, const char* path,
@@ -122,27 +155,67 @@ leeway_status leeway_team_read(leeway_context* context, const leeway_team* team,
   });
 }
 
-leeway_status leeway_team_isend(leeway_context* context, const leeway_team* team,
-                                const leeway_array* array, int to, leeway_transfer** transfer) {
+// Makes a transfer by start(team), and hands it out.
+template <class F>
+static leeway_status start(leeway_context* context, const leeway_team* team,
+                           leeway_transfer** transfer, F&& start_of) {
   return guarded(context, [&] {
-    check_partner(team, to);
+    require(team, "no team given");
     require(transfer, "nowhere to put the transfer");
     auto made = std::make_unique<leeway_transfer>(*team);
-    made->transfer = start_send(made->team, view_to_read(array), to, context->options);
+    made->transfer = start_of(made->team);
     *transfer = made.release();
+  });
+}
+
+leeway_status leeway_team_isend(leeway_context* context, const leeway_team* team,
+                                const leeway_array* array, int to, leeway_transfer** transfer) {
+  return start(context, team, transfer, [&](const Team& ranks) {
+    check_partner(team, to);
+    return start_send(ranks, view_to_read(array), to, context->options);
   });
 }
 
 leeway_status leeway_team_ireceive(leeway_context* context, const leeway_team* team,
                                    const leeway_array* array, int from,
                                    leeway_transfer** transfer) {
-  return guarded(context, [&] {
+  return start(context, team, transfer, [&](const Team& ranks) {
     check_partner(team, from);
-    require(transfer, "nowhere to put the transfer");
-    auto made = std::make_unique<leeway_transfer>(*team);
-    made->transfer =
-        start_receive(made->team, view_to_fill(array), from, context->options.execution);
-    *transfer = made.release();
+    return start_receive(ranks, view_to_fill(array), from, context->options.execution);
+  });
+}
+
+leeway_status leeway_team_ibcast(leeway_context* context, const leeway_team* team,
+                                 const leeway_array* array, int root, leeway_transfer** transfer) {
+  return start(context, team, transfer, [&](const Team& ranks) {
+    return start_bcast(ranks, view_to_fill(array), root, context->options);
+  });
+}
+
+leeway_status leeway_team_igather(leeway_context* context, const leeway_team* team,
+                                  const leeway_array* mine, const leeway_array* parts, int root,
+                                  leeway_transfer** transfer) {
+  return start(context, team, transfer, [&](const Team& ranks) {
+    return start_gather(ranks, view_to_read(mine), parts_at(ranks, root, parts, view_to_fill), root,
+                        context->options);
+  });
+}
+
+leeway_status leeway_team_iscatter(leeway_context* context, const leeway_team* team,
+                                   const leeway_array* parts, const leeway_array* mine, int root,
+                                   leeway_transfer** transfer) {
+  return start(context, team, transfer, [&](const Team& ranks) {
+    return start_scatter(ranks, parts_at(ranks, root, parts, view_to_read), view_to_fill(mine),
+                         root, context->options);
+  });
+}
+
+leeway_status leeway_team_iallgather(leeway_context* context, const leeway_team* team,
+                                     const leeway_array* mine, const leeway_array* parts,
+                                     leeway_transfer** transfer) {
+  return start(context, team, transfer, [&](const Team& ranks) {
+    return start_allgather(ranks, view_to_read(mine), all_parts(ranks, parts, view_to_fill),
+                           context->options);
   });
 }
 

@@ -318,6 +318,18 @@ leeway_status leeway_mpi_write(leeway_context* context, MPI_Comm comm, const cha
   return status;
 }
 
+leeway_status leeway_mpi_append(leeway_context* context, MPI_Comm comm, const char* path, int dtype,
+                                int rank, const uint64_t* shape, size_t blocks,
+                                const leeway_block* block, const leeway_write_options* options,
+                                leeway_write_report* report) {
+  leeway_team team;
+  if (leeway_mpi_team_create(comm, LEEWAY_MPI_FILES_DEFAULT, &team) != 0) return LEEWAY_IO;
+  const leeway_status status =
+      leeway_team_append(context, &team, path, dtype, rank, shape, blocks, block, options, report);
+  leeway_mpi_team_free(&team);
+  return status;
+}
+
 leeway_status leeway_mpi_read(leeway_context* context, MPI_Comm comm, const char* path,
                               size_t blocks, const leeway_block* block) {
   leeway_team team;

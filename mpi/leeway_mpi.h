@@ -29,11 +29,15 @@ typedef enum leeway_mpi_files {
 int leeway_mpi_team_create(MPI_Comm comm, leeway_mpi_files files, leeway_team* team);
 int leeway_mpi_team_free(leeway_team* team);
 
-/* As leeway_team_write() and leeway_team_read(), with a communicator. */
+/* As leeway_team_write(), leeway_team_append() and leeway_team_read(), with a communicator. */
 leeway_status leeway_mpi_write(leeway_context* context, MPI_Comm comm, const char* path, int dtype,
                                int rank, const uint64_t* shape, size_t blocks,
                                const leeway_block* block, const leeway_write_options* options,
                                leeway_write_report* report);
+leeway_status leeway_mpi_append(leeway_context* context, MPI_Comm comm, const char* path, int dtype,
+                                int rank, const uint64_t* shape, size_t blocks,
+                                const leeway_block* block, const leeway_write_options* options,
+                                leeway_write_report* report);
 leeway_status leeway_mpi_read(leeway_context* context, MPI_Comm comm, const char* path,
                               size_t blocks, const leeway_block* block);
 

@@ -4,16 +4,23 @@
 #include <algorithm>
 #include <memory>
 
+#include "leeway/base/buffer.h"
+#include "leeway/base/hash.h"
 #include "leeway/choose/advise.h"
 #include "leeway/choose/choose.h"
 #include "leeway/chunk_memory.h"
+#include "leeway/engine/frames.h"
 #include "leeway/engine/region.h"
+#include "leeway/engine/with_codec.h"
 #include "leeway/leeway.hpp"
+#include "leeway/library_codec.h"
 #include "leeway/quality/compare.h"
 #include "leeway/recipe/recipe.h"
+#include "leeway/stream/joined.h"
 #include "leeway/whole_bound.h"
 #include "python/arrays.h"
 #include "python/filter_chunks.h"
+#include "python/judge.h"
 #include "python/team.h"
 #include "python/watch.h"
 
@@ -43,7 +50,8 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
                          bool detect_fills, const std::vector<i64>& chunk, i64 threads,
                          const Regions& regions, const std::optional<InArray>& bounds,
                          const std::vector<u64>& fill_bits, bool brief,
-                         const std::optional<Whole>& whole, const nb::object& progress) {
+                         const std::optional<Whole>& whole, bool growing,
+                         const nb::object& progress) {
   Watch watch(progress);
   CompressOptions options = fill_options(fills, fill_bits);
   options.regions = region_bounds_of(regions);
@@ -53,6 +61,7 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
   options.recipe = recipe;
   options.detect_fills = detect_fills;
   options.brief = brief;
+  options.growing = growing;
   options.chunk = shape_of(chunk, "an extent of a chunk");
   options.execution = watch.execution(threads);
   const View view = view_of_array<const std::byte>(array, as);
@@ -107,8 +116,7 @@ std::optional<u64> size_of_stream(const InBytes& first, const InBytes& last) {
   const u64 header = header_bytes(begin.first(kPreambleBytes));
   const u64 tail = tail_bytes(end.last(kTailEndBytes));
   if (header > begin.size() || tail > end.size()) return std::nullopt;
-  const u64 chunks = read_header(begin.first(size_t(header))).grid().size();
-  const Tail parts = read_tail(end.last(size_t(tail)), chunks);
+  const Tail parts = read_tail(end.last(size_t(tail)), read_header(begin.first(size_t(header))));
   if (!parts.moved.empty()) return std::nullopt;
   u64 size = header + tail;
   for (const u32 room : parts.rooms) size += frame_bytes(room);
@@ -191,6 +199,25 @@ class Stream {
     return result;
   }
 
+  // Where the frame of every chunk is: offsets and sizes.
+  std::vector<std::pair<u64, u64>> frames() const {
+    if (reader_.form() == Form::brief)
+      fail_argument("a brief stream has no frames: it is one chunk as a whole");
+    std::vector<std::pair<u64, u64>> result;
+    const Unlocked unlocked;
+    for (u64 ordinal = 0; ordinal < reader_.chunks(); ++ordinal)
+      result.emplace_back(reader_.offset(ordinal),
+                          kFrameHeadBytes + reader_.read_head(ordinal).payload_bytes);
+    return result;
+  }
+
+  // The header as a standard stream stores it.
+  nb::bytes header() const {
+    Bytes storage;
+    const ByteView bytes = reader_.read_header_bytes(storage);
+    return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+
   nb::dict info() const {
     const Info info = inspect(reader_);
     const Header& header = info.header;
@@ -202,12 +229,18 @@ class Stream {
     result["shape"] = shape();
     result["chunk"] = tuple_of(header.chunk);
     result["chunks"] = info.chunks;
+    result["growing"] = header.is_growing;
     result["form"] = std::string(name_of(info.form));
     result["bound"] = bound;
     result["abs_bound"] = header.abs_bound;
     result["range"] = nb::make_tuple(header.min, header.max);
     result["recipe"] = header.recipe;
     result["fill_bits"] = header.fills;
+    result["variable"] = header.variable;
+    nb::list promises;
+    for (const StatedPromise& promise : header.promises)
+      promises.append(nb::make_tuple(promise.text, promise.bound, promise.reached));
+    result["promises"] = promises;
     result["max_error"] = info.statement.max_error;
     result["special_values"] = info.statement.special;
     result["exact_values"] = info.statement.exact;
@@ -228,6 +261,50 @@ class Stream {
   std::unique_ptr<ByteSource> source_;
   StreamReader reader_;
 };
+
+// Streams in files, one behind the other along an axis; `write` gets the pieces of the new stream.
+void join_files(const std::vector<std::string>& paths, i64 axis, const nb::callable& write) {
+  std::vector<std::unique_ptr<FileSource>> sources;
+  std::vector<std::unique_ptr<StreamReader>> readers;
+  std::vector<const StreamReader*> parts;
+  for (const std::string& path : paths) {
+    sources.push_back(std::make_unique<FileSource>(path));
+    readers.push_back(std::make_unique<StreamReader>(*sources.back()));
+    parts.push_back(readers.back().get());
+  }
+  if (axis < 0) fail_argument("axes are counted from 0");
+  const Unlocked unlocked;
+  join(parts, size_t(axis), [&](ByteView piece) {
+    with_lock([&] { write(nb::bytes(reinterpret_cast<const char*>(piece.data()), piece.size())); });
+  });
+}
+
+// The values of one chunk, from its frame and the header alone; a chunk at the end of an array of
+// this shape fills the beginning of `out`.
+void read_frame(const InBytes& header_bytes, const std::vector<i64>& shape, const InBytes& frame,
+                const OutArray& out, const std::string& as) {
+  const MutableView view = view_of_array<std::byte>(out, as);
+  const ByteView bytes(frame.data(), frame.size());
+  const Unlocked unlocked;
+  Header header = read_header(ByteView(header_bytes.data(), header_bytes.size()));
+  const Shape whole = shape_of(shape, "an extent");
+  if (header.is_growing && whole.rank() == header.shape.rank()) set_extent(header, whole[0]);
+  if (whole != header.shape || view.dtype != header.dtype || view.shape != header.chunk)
+    fail_argument("the array is not the one of the stream's header");
+  if (bytes.size() < kFrameHeadBytes) fail_corrupt("a frame ends too early");
+  StreamReader::Chunk chunk{read_frame_head(bytes.first(kFrameHeadBytes)), {}};
+  if (bytes.size() - kFrameHeadBytes < chunk.head.payload_bytes ||
+      chunk.head.ordinal >= header.grid().size())
+    fail_corrupt("a frame that is not one of this array");
+  chunk.payload = bytes.subspan(kFrameHeadBytes, chunk.head.payload_bytes);
+  if (hash_of(chunk.payload) != chunk.head.payload_hash) fail_corrupt("a chunk's checksum differs");
+  const Shape extents = header.chunk_box(chunk.head.ordinal).shape;
+  Buffer<u64> values((size_t(extents.size()) * size_of(header.dtype) + 7) / 8);
+  const auto codec = library_codecs()(header.recipe, header.dtype);
+  decode_chunk(*codec, header, chunk, true, values.data());
+  copy(View(reinterpret_cast<const std::byte*>(values.data()), header.dtype, extents),
+       view.part(Box{{}, extents}));
+}
 
 nb::dict compare_arrays(const InArray& original, const InArray& other, const std::string& as,
                         const std::vector<u64>& fill_bits, bool ssim) {
@@ -319,7 +396,9 @@ NB_MODULE(_native, m) {
   m.def("version", &leeway::version);
   m.def("compress", &compress_array, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("bounds").none(), nb::arg(),
-        nb::arg("brief"), nb::arg("whole").none(), nb::arg("progress").none());
+        nb::arg("brief"), nb::arg("whole").none(), nb::arg(), nb::arg("progress").none());
+  m.def("join", &join_files);
+  m.def("read_frame", &read_frame);
   m.def("remember", &remember_chunk);
   m.def("value_range", &range_of_array);
   m.def("extremes", &extremes_of_array);
@@ -344,7 +423,10 @@ NB_MODULE(_native, m) {
       .def("read", &Stream::read, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
            nb::arg("progress").none())
       .def("ranges", &Stream::ranges)
+      .def("frames", &Stream::frames)
+      .def("header", &Stream::header)
       .def("info", &Stream::info);
   add_filter_chunks(m);
+  add_judge(m);
   add_team(m);
 }

@@ -3,8 +3,8 @@
 // functions on it.
 #include "python/team.h"
 
+#include "leeway/parallel/append.h"
 #include "leeway/parallel/read.h"
-#include "leeway/parallel/write.h"
 #include "python/arrays.h"
 #include "python/watch.h"
 
@@ -125,8 +125,8 @@ nb::dict write_array(const nb::object& object, const std::string& path,
                      const std::string& recipe, const std::vector<double>& fills,
                      const std::vector<u64>& fill_bits, bool detect_fills,
                      const std::vector<i64>& chunk, const Regions& regions, i64 threads,
-                     bool exclusive, bool durable, bool check, int writers,
-                     const nb::object& progress) {
+                     bool exclusive, bool durable, bool check, int writers, i64 streamed,
+                     bool appends, const nb::object& progress) {
   Watch watch(progress);
   PythonTeam team(object);
   CompressOptions options;
@@ -135,6 +135,7 @@ nb::dict write_array(const nb::object& object, const std::string& path,
   how.not_durable = !durable;
   how.check = check;
   how.writers = writers;
+  how.streamed = u64(std::max<i64>(streamed, 0));
   leeway_write_report report{};
   std::vector<parallel::Block> blocks;
   options.execution = watch.execution(threads);
@@ -150,8 +151,8 @@ nb::dict write_array(const nb::object& object, const std::string& path,
     blocks.push_back({box_of(firsts[i], view.shape).first, view});
   }
   team.run(watch, [&](const Team& ranks) {
-    report = parallel::write(ranks, path, dtype_named(dtype), shape_of(shape, "an extent"), blocks,
-                             options, how);
+    report = (appends ? parallel::append : parallel::write)(
+        ranks, path, dtype_named(dtype), shape_of(shape, "an extent"), blocks, options, how);
   });
   nb::dict result;
   nb::list seconds, chunk_list;
@@ -163,6 +164,7 @@ nb::dict write_array(const nb::object& object, const std::string& path,
   result["abs_bound"] = report.abs_bound;
   result["max_error"] = report.max_error;
   result["special_values"] = report.special;
+  result["extent"] = report.extent;
   result["chunks"] = report.chunks;
   result["least_chunks"] = report.least_chunks;
   result["most_chunks"] = report.most_chunks;
@@ -201,7 +203,8 @@ void fail_together(const nb::object& object, const std::string& message) {
 void add_team(nb::module_& m) {
   m.def("team_write", &write_array, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("progress").none());
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg("progress").none());
   m.def("team_read", &read_array);
   m.def("team_fail", &fail_together);
 }

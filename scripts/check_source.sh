@@ -27,7 +27,8 @@ except='leeway/(array|whole_bound)\.h' arrows engine base stage lossless codec s
 arrows quality base stage codec engine
 except='leeway/(array\.h|leeway\.hpp)' arrows choose base stage recipe codec stream engine quality
 except='leeway/(array\.h|leeway\.hpp|library_codec\.h|parallel\.h)' arrows parallel base stage codec stream engine
-except='leeway/leeway\.hpp' arrows report base engine quality choose
+except='leeway/leeway\.hpp' arrows derived base stage recipe codec stream engine choose
+except='leeway/leeway\.hpp' arrows report base stream engine quality choose
 except='leeway/leeway\.hpp' arrows fabric base stage quantize stream
 
 # No header includes itself, directly or through others.

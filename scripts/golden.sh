@@ -16,6 +16,7 @@ if [ "${1:-streams}" = bytes ]; then
 fi
 cmake --build build --target leeway_make_golden >/dev/null
 # v1_in_place_*: frames written again in their place, as builds before 0.1.0 did; nothing makes such streams any more.
+# v1_aligned_*, v1_all_moved_*: layouts that parallel writers may choose. v1_growing_* have names instead of numbers.
 # v1_first_forms_*: the same of the first forms of `huffman` and `rans`.
 rm -f tests/golden/v1_[0-9]*
 build/leeway_make_golden tests/golden

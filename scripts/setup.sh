@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 build_packages=(g++ cmake ninja-build pkg-config libzstd-dev libdeflate-dev liblz4-dev libxxhash-dev libhwy-dev libcli11-dev libfmt-dev
                 nlohmann-json3-dev libtomlplusplus-dev libgtest-dev libbenchmark-dev libhdf5-dev libnetcdf-dev gfortran ccache)
-test_packages=(clang libclang-rt-14-dev python3 python3-venv git hdf5-tools netcdf-bin libhdf5-openmpi-dev openmpi-bin
+test_packages=(clang libclang-rt-14-dev python3 python3-venv git hdf5-tools netcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev openmpi-bin
                libopenmpi-dev mpich libmpich-dev dpkg-dev file nco lld wasi-libc libclang-rt-14-dev-wasm32 chromium verilator)
 
 packages=("${build_packages[@]}" "${@:2}")
@@ -35,13 +35,13 @@ fi
 
 if [ "${1:-all}" != build ]; then
   # The Python packages of the tests live in environments of their own: one of today, one with Zarr 2.
-  modules=(numpy pytest xdist xxhash zstandard ml_dtypes h5py h5netcdf netCDF4 numcodecs zarr xarray dask distributed kerchunk virtualizarr mypy mpi4py
+  modules=(numpy pytest xdist xxhash zstandard ml_dtypes h5py h5netcdf netCDF4 numcodecs zarr xarray dask distributed kerchunk virtualizarr mypy mpi4py adios2
            scikit_build_core nanobind jinja2 yaml scipy)
   if ! .venv/bin/python -c "import $(IFS=,; echo "${modules[*]}")" 2>/dev/null; then
     echo "installing Python packages into .venv"
     python3 -m venv .venv
     .venv/bin/pip install --quiet --disable-pip-version-check numpy pytest pytest-xdist xxhash zstandard ml_dtypes h5py \
-      h5netcdf netCDF4 numcodecs zarr xarray dask distributed kerchunk virtualizarr mypy mpi4py scikit-build-core nanobind jinja2 pyyaml scipy
+      h5netcdf netCDF4 numcodecs zarr xarray dask distributed kerchunk virtualizarr mypy mpi4py adios2 scikit-build-core nanobind jinja2 pyyaml scipy
   fi
   if ! .venv-zarr2/bin/python -c 'import numpy, zarr' 2>/dev/null; then
     python3 -m venv .venv-zarr2

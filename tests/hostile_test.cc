@@ -364,7 +364,7 @@ TEST(Hostile, UnknownRecipesSayWhatIsMissing) {
   const size_t frame = out.size();
   out.extend(kFrameHeadBytes);
   finish_frame(FrameHead{}, frame, out);
-  write(Tail{{0}, {}, {}}, out);
+  write(Tail{{}, {0}, {}, {}}, out);
   try {
     decompress(out.bytes());
     FAIL();

@@ -1785,10 +1785,22 @@ def read_header(reader):
             while content.at < len(content.data):
                 region = extents()
                 header.setdefault("regions", []).append((region, [content.get("Q") for _ in region], content.get("d")))
+        elif tag & 0x7FFF == 8:
+            require(content.get("B") == 0, "growth along another axis")
+            header["growing"] = hash_of(reader.data[: 16 + size])
+        elif tag & 0x7FFF == 9:
+            text = lambda: bytes(content.take(content.varint())).decode("utf-8")
+            header["variable"], header["promises"] = text(), []
+            while content.at < len(content.data):
+                promise, bound, reached = text(), content.get("d"), content.get("d")
+                require(0 <= reached <= bound < float("inf") and len(promise) <= 1024, "an impossible promise")
+                header["promises"].append((promise, bound, reached))
+            require(1 <= len(header["promises"]) <= 64, "no promises, or too many")
         else:
             require(not tag & 0x8000, "unknown critical field")
             continue
         content.expect_end()
+    require("growing" not in header or header["shape"][:1] == [0], "the header says how far a growing array reaches")
     return header
 
 
@@ -1874,15 +1886,15 @@ def frame_bytes(payload):
     return 64 + payload + -payload % 16
 
 
-def last_end(data, first_frame, chunks):
-    """Where the stream ends. An interrupted update leaves bytes after the last whole tail."""
+def last_end(data, first_frame, header):
+    """Where the stream ends. An interrupted update leaves bytes after the last whole tail, and so does an append."""
     ended = data[-8:] == b"LWYend\r\n"
     size = struct.unpack_from("<Q", data, len(data) - 16)[0] if ended else 0
-    if first_frame <= len(data) - size and tail_bytes(data[len(data) - size :], chunks) == size > 0:
+    if first_frame <= len(data) - size and tail_bytes(data[len(data) - size :], header) == size > 0:
         return len(data)
     at, end = first_frame, 0
     while True:
-        head, tail = data[at : at + 64], tail_bytes(data[at:], chunks)
+        head, tail = data[at : at + 64], tail_bytes(data[at:], header)
         if len(head) == 64 and head[:4] == b"LWYc" and hash_of(head[:56]) == struct.unpack_from("<Q", head, 56)[0] \
                 and at + frame_bytes(struct.unpack_from("<I", head, 4)[0]) <= len(data):
             at += frame_bytes(struct.unpack_from("<I", head, 4)[0])
@@ -1892,17 +1904,34 @@ def last_end(data, first_frame, chunks):
             break
     rest = bytes(data[at:])
     begun = rest[:4] == b"LWYc"[: len(rest)] or rest[:64] == bytes(64)
-    if at > end:
+    if "growing" in header:
+        begun = not ended if not tail else tail > len(rest) or not any(rest[tail - 8 : tail])
+    elif at > end:
         begun |= not any(rest) or (rest[:4] == b"LWYt"[: len(rest)] and not ended if not tail or tail > len(rest) else not any(rest[tail - 8 : tail]))
     require(end > 0 and begun, "no end")
     return end
 
 
-def tail_bytes(data, chunks):
+def grid_of(header):
+    return [-(-n // c) for n, c in zip(header["shape"], header["chunk"])]
+
+
+def begin_tail(tail, header):
+    """Reads a tail up to the number of chunks, which it returns. That of a growing stream says how far the array reaches."""
+    require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == ("growing" in header), "no tail")
+    if "growing" in header:
+        require(tail.get("Q") == header["growing"], "the tail of another stream")
+        header["shape"][0] = tail.get("Q")
+    chunks = tail.get("Q")
+    require(chunks == math.prod(grid_of(header)), "wrong number of chunks")
+    return chunks
+
+
+def tail_bytes(data, header):
     """The length of the tail that begins here, whole or not; 0 if none does."""
     try:
-        tail = Reader(data[: 96 + 20 * chunks])
-        require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == 0 and tail.get("Q") == chunks, "no tail")
+        tail = Reader(data)
+        chunks = begin_tail(tail, header)
         tail.take(4 * chunks + -4 * chunks % 16)
         tail.take(16 * tail.get("Q"))
         tail.take(32)
@@ -1955,16 +1984,15 @@ def decode(data):
     reader = Reader(data)
     header = read_header(reader)
     shape, chunk, width = header["shape"], header["chunk"], BYTES[header["dtype"]]
-    grid = [-(-n // c) for n, c in zip(shape, chunk)]
-    out = np.zeros(list(shape) + [width], dtype=np.uint8)
-    chunks, offset = list(product(*(range(n) for n in grid))), reader.at
-    data = data[: last_end(data, offset, len(chunks))]
+    offset = first_frame = reader.at
+    data = data[: last_end(data, offset, header)]
     start = len(data) - Reader(data[-16:]).get("Q")
     require(offset <= start, "wrong end")
     tail = Reader(data[start:-24])
     require(Reader(data[-24:]).get("Q") == hash_of(data[start:-24]), "damaged tail")
-    require(bytes(tail.take(4)) == b"LWYt" and tail.get("I") == 0 and tail.get("Q") == len(chunks), "no tail")
-    offsets = []
+    begin_tail(tail, header)
+    out = np.zeros(list(shape) + [width], dtype=np.uint8)
+    chunks, offsets = list(product(*(range(n) for n in grid_of(header)))), []
     for _ in chunks:
         offsets.append(offset)
         offset += frame_bytes(tail.get("I"))
@@ -1972,7 +2000,7 @@ def decode(data):
     moved = [(tail.get("Q"), tail.get("Q")) for _ in range(tail.get("Q"))]
     require(offset <= start if moved else offset == start, "wrong index")
     for ordinal, place in moved:
-        require(place >= offset and place % 16 == 0, "wrong index")
+        require(place >= (first_frame if "growing" in header else offset) and place % 16 == 0, "wrong index")
         offsets[ordinal] = place
     reports = []
     for ordinal, index in enumerate(chunks):

@@ -13,6 +13,8 @@ for language, name, body in re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```$", page, re
     print(f"--- {language} {name}", flush=True)
     if name:
         open(name, "w").write(body)
+    elif language == "xml":
+        continue  # a part of a file
     elif language == "sh":
         subprocess.run(["bash", "-euo", "pipefail", "-c", body], check=True)
     elif language == "python":

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verb `advise`: which preset to take for a field, and why.
+// The verb `advise`: which bound to take for a field; with a bound, which preset, and why.
 #include "leeway/choose/advise.h"
 
 #include <algorithm>
 #include <memory>
 
+#include "tools/advise_bound.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
 
@@ -37,8 +38,9 @@ const Aim kAims[] = {
 
 struct Advise {
   std::string input, aim = "disk";
-  std::vector<std::string> recipes;
-  bool json = false;
+  std::string output;
+  std::vector<std::string> recipes, wants;
+  bool json = false, force = false;
   BoundOptions bound;
   ArrayOptions array;
   WorkOptions work;
@@ -48,6 +50,9 @@ struct Advise {
         std::ranges::find_if(kAims, [&](const Aim& known) { return known.name == aim; });
     if (chosen_aim == std::end(kAims))
       fail_argument("there is no aim '" + aim + "'; there are " + names_of_aims());
+    if (!bound.any()) return which_bound();
+    if (!wants.empty() || !output.empty())
+      fail_argument("with a bound, advise says which recipe to take: leave out --want and -o");
     CompressOptions options;
     options.bound = bound.bound();
     options.execution = work.execution("trying");
@@ -64,6 +69,12 @@ struct Advise {
       print_json(all, best, *chosen_aim);
     else
       print_text(all, best, *chosen_aim);
+  }
+
+  void which_bound() const {
+    if (recipes.size() > 1) fail_argument("a bound is found for one recipe: --recipes NAME");
+    const std::string recipe = recipes.empty() ? "small" : recipes[0];
+    AdviseBound{input, output, wants, recipe, json, force, array, work}.run();
   }
 
   static std::string names_of_aims() {
@@ -100,13 +111,28 @@ struct Advise {
 
 void add_advise(CLI::App& verb) {
   const auto self = std::make_shared<Advise>();
-  verb.add_option("FIELD", self->input, "raw or .npy file")->required();
+  verb.add_option("FIELD", self->input,
+                  "raw or .npy file; file.nc:NAME, or file.nc for all its variables")
+      ->required();
+  verb.add_option("--want", self->wants,
+                  "without a bound: the largest one that meets a requirement: dssim=0.9995, "
+                  "ratio=30, spectrum=1%@0.5nyquist, gradient=1%, or a score of 'leeway report' "
+                  "like r2>=0.99999")
+      ->type_name("SCORE=V")
+      ->expected(1)
+      ->take_all();
+  verb.add_option("-o,--output", self->output,
+                  "without a bound, for a file: write the suggestions as a bounds file, which "
+                  "'leeway compress --bounds-file' takes")
+      ->type_name("OUT.toml");
+  verb.add_flag("-f,--force", self->force, "replace OUT if it exists");
   self->bound.add_to(verb);
   verb.add_option("--for", self->aim,
                   "what matters: " + Advise::names_of_aims() + "; disk if not given")
       ->type_name("AIM");
   add_recipe_list(verb, self->recipes,
-                  "names or recipes to try; the presets and some for the aim if not given");
+                  "names or recipes to try; the presets and some for the aim if not given. Without "
+                  "a bound: the one to find it for, small if not given");
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("--json", self->json, "report as JSON");

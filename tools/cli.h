@@ -21,6 +21,8 @@ using Json = nlohmann::ordered_json;
 void add_compress(CLI::App& verb);
 void add_decompress(CLI::App& verb);
 void add_update(CLI::App& verb);
+void add_append(CLI::App& verb);
+void add_join(CLI::App& verb);
 void add_inspect(CLI::App& verb);
 void add_verify(CLI::App& verb);
 void add_compare(CLI::App& verb);

@@ -9,22 +9,56 @@
 #include "tools/cli.h"
 #include "tools/output_file.h"
 #include "tools/region.h"
+#include "tools/together.h"
 #include "tools/variables.h"
 
 namespace leeway::cli {
 namespace {
 
 struct Compress {
-  std::string input, output, recipe, preset, chunk, bounds, bounds_file;
-  std::vector<std::string> fills;
+  std::vector<std::string> inputs;
+  std::string input, output, recipe, preset, chunk, bounds, bounds_file, keep;
+  std::vector<std::string> fills, promises;
+  std::optional<double> min, max, ssim;
   std::vector<std::string> variables, excluded, region_bounds;
-  bool no_detect = false, force = false, json = false, brief = false;
+  bool no_detect = false, force = false, json = false, brief = false, growing = false;
   BoundOptions bound;
   ArrayOptions array;
   WorkOptions work;
 
-  void run() const {
+  void run() {
     if (!recipe.empty() && !preset.empty()) fail_argument("give --preset or --recipe, not both");
+    if (inputs.size() > 1 || !promises.empty() || !keep.empty() || min || max || ssim)
+      return compress_together();
+    input = inputs[0];
+    compress_one();
+  }
+
+  // With promises, and several arrays perhaps.
+  void compress_together() const {
+    if (promises.empty() && keep.empty() && !min && !max && !ssim)
+      fail_argument(
+          "several arrays are compressed together for --qoi, --keep, --min or --max; "
+          "without these, one at a time");
+    if (!region_bounds.empty() || !bounds.empty() || !bounds_file.empty() || !excluded.empty() ||
+        brief)
+      fail_argument(
+          "--qoi, --keep, --min, --max and --ssim do not go together with "
+          "--region-bound, --bounds, --bounds-file, --exclude and --brief");
+    CompressOptions options;
+    options.bound = bound.given();
+    options.recipe = !recipe.empty() ? recipe : !preset.empty() ? preset : "small";
+    check_recipe(options.recipe);
+    options.detect_fills = !no_detect;
+    if (!chunk.empty()) options.chunk = parse_shape(chunk);
+    options.execution = work.execution("compressing");
+    options.execution.progress = nullptr;
+    CompressTogether{inputs, output, options, variables, promises, fills,      keep,
+                     min,    max,    ssim,    force,     json,     work.quiet, array}
+        .run();
+  }
+
+  void compress_one() const {
     CompressOptions options;
     const auto container = h5::parse_address(input);
     if (!bounds_file.empty() && !container)
@@ -39,10 +73,12 @@ struct Compress {
       complain(complaint);
     options.detect_fills = !no_detect;
     options.brief = brief;
+    options.growing = growing;
+    if (brief && growing) fail_argument("give --brief or --growing, not both");
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
-    if (container && (!region_bounds.empty() || !bounds.empty()))
-      fail_argument("--region-bound and --bounds are for raw and .npy files");
+    if (container && (!region_bounds.empty() || !bounds.empty() || growing))
+      fail_argument("--region-bound, --bounds and --growing are for raw and .npy files");
     if (brief && h5::is_container_name(output))
       fail_argument("--brief is for streams: chunks of HDF5 and netCDF files are brief anyway");
     if (container)
@@ -161,14 +197,40 @@ struct Compress {
   }
 };
 
+void add_promises(Compress& self, CLI::App& verb) {
+  const auto group = "Promises (docs/QUALITY.md)";
+  verb.add_option("--qoi", self.promises,
+                  "a bound of what is calculated from the values, checked and stated in the "
+                  "stream: 'sqrt(u^2+v^2)=abs:0.1', 'gradient(x)=rel:0.01', 'mean(x)=abs:1e-4'; "
+                  "may be repeated. An array without a name is x")
+      ->type_name("EXPR=BOUND")
+      ->group(group)
+      ->expected(1)
+      ->take_all();
+  verb.add_option("--keep", self.keep,
+                  "zeros: zeros stay zeros; sign: what is below, at or above 0 stays so")
+      ->type_name("zeros,sign")
+      ->group(group);
+  verb.add_option("--min", self.min, "no value falls below this limit")
+      ->type_name("V")
+      ->group(group);
+  verb.add_option("--max", self.max, "no value rises above this limit")
+      ->type_name("V")
+      ->group(group);
+  verb.add_option("--ssim", self.ssim,
+                  "smallest data SSIM of any map, as 'leeway report' defines it; measured")
+      ->type_name("S")
+      ->group(group);
+}
+
 }  // namespace
 
 void add_compress(CLI::App& verb) {
   const auto self = std::make_shared<Compress>();
   verb.add_option(
-          "IN", self->input,
+          "IN", self->inputs,
           "raw or .npy file; file.nc:NAME or file.h5:NAME[,NAME] for variables, file.nc for all "
-          "floating-point ones; - for standard input")
+          "floating-point ones; - for standard input. With --qoi several: u=u.npy v=v.npy")
       ->required();
   verb.add_option(
           "-o,--output", self->output,
@@ -208,6 +270,7 @@ void add_compress(CLI::App& verb) {
                   "absolute bounds value by value: a raw file named like b_100x500.f32, or .npy; "
                   "infinity where the bound is enough")
       ->type_name("FILE");
+  add_promises(*self, verb);
   verb.add_option("--fill", self->fills,
                   "a value that means 'nothing here': kept exactly, not part of the range")
       ->type_name("V")
@@ -219,6 +282,8 @@ void add_compress(CLI::App& verb) {
   verb.add_flag("--brief", self->brief,
                 "the brief form of a stream, some 250 bytes smaller, for arrays of one chunk; it "
                 "cannot be updated");
+  verb.add_flag("--growing", self->growing,
+                "a stream that 'leeway append' can put rows behind, along the first axis");
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("-f,--force", self->force,

@@ -104,6 +104,7 @@ void add_doctor(CLI::App& verb) {
       result["recipes"][std::string(named.name)] = complaint.empty() ? "ok" : complaint;
     }
     result["hdf5"] = examine_hdf5();
+    result["mpi"] = examine_mpi();
     const bool found = result["hdf5"]["found"].get<bool>();
     result["healthy"] = healthy && found;
     if (*json) {
@@ -124,6 +125,10 @@ void add_doctor(CLI::App& verb) {
         report.add("filter in " + library["path"].get<std::string>(),
                    library["version"].get<std::string>() + " " + filter);
       }
+      report.add("MPI, tried with", kTriedMpis);
+      for (const Json& mpi : result["mpi"]["found"])
+        report.add("MPI of " + mpi["launcher"].get<std::string>(),
+                   mpi["version"].get<std::string>());
       report.add("verdict", verdict(healthy, hdf5));
       report.print();
     }

@@ -10,4 +10,10 @@ namespace leeway::cli {
 // `found`: some library loads it, or there is none that could.
 Json examine_hdf5();
 
+// The MPIs that the tests of leeway run with.
+inline constexpr const char* kTriedMpis =
+    "Open MPI 4.1 (its own files and ROMIO), MPICH 4.0, mpi4py 4.1";
+// {"tried_with", "found": [{"launcher", "version"}]}: the MPIs whose launchers are in the path.
+Json examine_mpi();
+
 }  // namespace leeway::cli

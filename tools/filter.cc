@@ -15,7 +15,8 @@ struct Filter {
   std::optional<double> abs, rel, psnr, l2, pointwise, range, values;
   std::string recipe = hdf5::Parameters().recipe;
   std::vector<std::string> fills;
-  bool lossless = false, json = false;
+  std::string dtype, chunk;
+  bool lossless = false, json = false, stored = false, big_endian = false;
 
   hdf5::Parameters parameters() const {
     std::string text = lossless ? "lossless" : "";
@@ -34,9 +35,21 @@ struct Filter {
     return hdf5::parse_text(text.substr(text.find_first_not_of(' ')));
   }
 
+  // What the filter itself stores with a dataset, for programs where it cannot ask about one.
+  hdf5::Words stored_words() const {
+    if (dtype.empty() || chunk.empty())
+      fail_argument("--stored needs --dtype and --chunk: those of the dataset");
+    hdf5::Parameters all = parameters();
+    all.chunk = hdf5::Chunk{parse_dtype(dtype), big_endian, parse_shape(chunk), std::nullopt};
+    all.check();
+    return hdf5::stored_words(all);
+  }
+
   void run() const {
-    const hdf5::Words words = hdf5::given_words(parameters());
-    if (words.size() > LEEWAY_H5Z_MAX_WORDS)
+    if (!stored && (!dtype.empty() || !chunk.empty() || big_endian))
+      fail_argument("--dtype, --chunk and --big-endian go with --stored");
+    const hdf5::Words words = stored ? stored_words() : hdf5::given_words(parameters());
+    if (!stored && words.size() > LEEWAY_H5Z_MAX_WORDS)
       fail_argument(
           "these parameters are too long: a filter takes 20 numbers, which is 80 characters");
     if (json) return fmt::print("{}\n", Json{{"id", LEEWAY_H5Z_ID}, {"cd_values", words}}.dump(2));
@@ -81,6 +94,15 @@ void add_filter(CLI::App& verb) {
       ->type_name("V")
       ->expected(1)
       ->take_all();
+  verb.add_flag("--stored", self->stored,
+                "the parameters as they are stored with a dataset, for programs with a static HDF5 "
+                "whose functions are hidden");
+  verb.add_option("--dtype", self->dtype, "for --stored: element type of the dataset")
+      ->type_name("TYPE");
+  verb.add_option("--chunk", self->chunk, "for --stored: chunk shape of the dataset")
+      ->type_name("SHAPE");
+  verb.add_flag("--big-endian", self->big_endian,
+                "for --stored: byte order of the values in the file");
   verb.add_flag("--json", self->json, "report as JSON");
   verb.callback([self] { self->run(); });
 }

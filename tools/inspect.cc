@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <memory>
 
+#include "leeway/recipe/recipe.h"
 #include "tools/cli.h"
 #include "tools/variables.h"
 
@@ -15,6 +16,7 @@ Json to_json(const Info& info) {
   json["dtype"] = name_of(header.dtype);
   json["shape"] = json_of(header.shape);
   json["chunk"] = json_of(header.chunk);
+  json["growing"] = header.is_growing;
   json["chunks"] = info.chunks;
   json["bound"] = {{"asked", json_of(header.bound)}, {"absolute", header.abs_bound}};
   json["range"] = {header.min, header.max};
@@ -27,6 +29,10 @@ Json to_json(const Info& info) {
                                                               std::ptrdiff_t(header.shape.rank()))},
                                {"shape", json_of(region.box.shape)},
                                {"bound", region.bound}});
+  if (!header.variable.empty()) json["variable"] = header.variable;
+  for (const StatedPromise& promise : header.promises)
+    json["promises"].push_back(
+        {{"promise", promise.text}, {"bound", promise.bound}, {"reached", promise.reached}});
   json["max_error"] = info.statement.max_error;
   json["special_values"] = info.statement.special;
   json["exact_values"] = info.statement.exact;
@@ -73,7 +79,13 @@ void print(const Info& info, const StreamReader& stream) {
   if (stream.dead_bytes() > 0)
     report.add("replaced", fmt::format("{} of it take up room only: leeway update FILE --compact",
                                        readable_bytes(stream.dead_bytes())));
-  if (stream.bytes_left_out() > 0)
+  if (header.is_growing) report.add("growing", "along the first axis: leeway append FILE ROWS");
+  if (stream.bytes_left_out() > 0 && header.is_growing)
+    report.add("unfinished",
+               fmt::format("rows are being appended, or were until somebody was interrupted: {} "
+                           "behind the end",
+                           readable_bytes(stream.bytes_left_out())));
+  else if (stream.bytes_left_out() > 0)
     report.add("interrupted",
                fmt::format("an update was, after {}; the stream is what it was before",
                            readable_bytes(stream.bytes_left_out())));
@@ -102,6 +114,10 @@ void print(const Info& info, const StreamReader& stream) {
                                       header.regions.size(), number(least)));
   }
   if (!header.fills.empty()) report.add("fill values", fills_text(header.fills, header.dtype));
+  for (const StatedPromise& promise : header.promises)
+    report.add("promise",
+               printable(promise.text) +
+                   (promise.bound > 0 ? ", largest error found " + number(promise.reached) : ""));
   report.add("special values", std::to_string(info.statement.special));
   report.add("exact values", std::to_string(info.statement.exact));
   report.add("decoded hash", fmt::format("{:016x}", info.statement.decoded_hash));

@@ -33,6 +33,12 @@ constexpr Verb kVerbs[] = {
     {"update", "replace a region of a stream, in place", add_update,
      "  leeway update field.lwy slab.npy --region 0:10,:,:\n"
      "  leeway update field.lwy point.f32 --region 3,4,5"},
+    {"append", "put rows behind an array that grows", add_append,
+     "  leeway append run.lwy step_1x500x500.f32 --abs 1e-3\n"
+     "  leeway append run.lwy more.npy"},
+    {"join", "make one stream of streams that lie beside each other", add_join,
+     "  leeway join part0.lwy part1.lwy part2.lwy -o all.lwy\n"
+     "  leeway join left.lwy right.lwy --axis 2 -o both.lwy"},
     {"inspect", "say what a stream holds", add_inspect,
      "  leeway inspect t.lwy\n  leeway inspect t.lwy --json"},
     {"verify", "check a stream, against its original if given", add_verify,

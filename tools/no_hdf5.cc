@@ -19,11 +19,13 @@ void CompressVariables::run() const { refuse(input); }
 void DecompressVariables::run() const { refuse(input); }
 void VerifyVariables::run() const { refuse(input); }
 BoundsFile read_bounds_file(const std::string& path) {
-  throw Error(Errc::unsupported, "'" + path +
-                                     "' has bounds for variables of HDF5 and netCDF files, and this "
-                                     "build of the tool has no HDF5");
+  throw Error(Errc::unsupported,
+              "'" + path +
+                  "' has bounds for variables of HDF5 and netCDF files, and this "
+                  "build of the tool has no HDF5");
 }
 void inspect_variables(const h5::Address& input, bool) { refuse(input); }
+FileVariables data_variables(const h5::Address& address) { refuse(address); }
 ArrayFile open_variable(const h5::Address& address) { refuse(address); }
 ArrayFile open_unpacked_variable(const h5::Address& address) { refuse(address); }
 Array read_variable(const h5::Address& address, const std::function<Box(const Shape&)>&) {

@@ -21,6 +21,7 @@ struct OpenSide {
   u64 stored_bytes = 0;  // in the file; 0: not known
   std::string bound_asked, recipe;
   double bound = 0;  // absolute, in the unit of the variable; 0: not known
+  bool is_packed = false;
   std::vector<std::pair<std::string, std::string>> notes;
   std::shared_ptr<const void> keeper;  // of what `side` reads from
 };

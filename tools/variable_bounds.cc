@@ -12,30 +12,12 @@
 #include <map>
 
 #include "leeway/choose/choose.h"
-#include "leeway/stage/params.h"
 #include "tools/h5.h"
 #include "tools/h5_cf.h"
+#include "tools/variables.h"
 
 namespace leeway::cli {
 namespace {
-
-// "abs:0.01", "abs:5,psnr:60", "lossless"; nothing if it is none of these.
-std::optional<Bound> parse_bound(std::string_view text) {
-  Bound bound;
-  while (true) {
-    const std::string_view item = text.substr(0, text.find(','));
-    const size_t colon = item.find(':');
-    double value = 0;
-    if (item == "lossless")
-      bound.add(BoundKind::lossless, 0);
-    else if (colon == item.npos || !detail::parse_number(item.substr(colon + 1), value))
-      return std::nullopt;
-    else
-      bound.add(parse_bound_kind(item.substr(0, colon)), value);
-    if (item.size() == text.size()) return bound;
-    text.remove_prefix(item.size() + 1);
-  }
-}
 
 // "/ocean/s" and "ocean/s" are the same.
 std::string without_slash(const std::string& name) {
@@ -150,17 +132,6 @@ class BoundsReader {
 
 }  // namespace
 
-OwnBound parse_own_bound(const std::string& text) {
-  const size_t equals = text.rfind('=');
-  const auto bound =
-      equals == text.npos ? std::nullopt : parse_bound(std::string_view(text).substr(equals + 1));
-  if (!bound)
-    fail_argument("'" + text +
-                  "' is not a bound of a variable; write it like t=abs:0.01, t=rel:1e-4, "
-                  "t=abs:5,psnr:60 or t=lossless");
-  return {text.substr(0, equals), *bound, {}};
-}
-
 BoundsFile read_bounds_file(const std::string& path) { return BoundsReader(path).read(); }
 
 bool is_pattern(const std::string& name) { return name.find_first_of("*?[") != name.npos; }
@@ -182,6 +153,17 @@ Candidates::Candidates(const h5::File& file, const std::vector<std::string>& exc
     else
       names.push_back(name);
   }
+}
+
+FileVariables data_variables(const h5::Address& address) {
+  const h5::File file(address.path, address.names);
+  if (!address.names.empty()) return {address.names, {}};
+  FileVariables result;
+  Candidates candidates(file, {});
+  for (const std::string& name : candidates.names)
+    if (file.variable(name).holds_floating()) result.names.push_back(name);
+  result.left_alone = std::move(candidates.left_alone);
+  return result;
 }
 
 bool Candidates::has(const std::string& pattern) const {

@@ -2,7 +2,9 @@
 // Which variables of a file are compressed, and how much error each may have.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,8 @@ struct OwnBound {
   std::string recipe;  // empty: that of all
 };
 
+// "abs:0.01", "abs:5,psnr:60", "lossless"; nothing if it is none of these.
+std::optional<Bound> parse_bound(std::string_view text);
 // "t=abs:0.01", "q=rel:1e-4", "z=abs:5,psnr:60", "mask=lossless", "tas*=pointwise:1e-3"
 OwnBound parse_own_bound(const std::string& text);
 

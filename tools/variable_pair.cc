@@ -68,6 +68,7 @@ OpenSide open_variable_side(const h5::Address& address, const std::string& name)
   for (const char* attribute : {"lossy_compression", "lossy_compression_version", "standard_name"})
     if (const std::string text = h5::text_of(variable.id(), attribute); !text.empty())
       result.notes.emplace_back(attribute, text);
+  result.is_packed = open->packing.has_value();
   result.side.dtype = open->packing ? DType::f64 : variable.dtype();
   if (const auto chunk = variable.chunk()) result.side.chunk = *chunk;
   if (!open->packing) result.side.fills = open->fills;

@@ -44,6 +44,14 @@ struct VerifyVariables {
 
 void inspect_variables(const h5::Address& input, bool json);
 
+// The variables that hold data, those named if any are, and those that are left alone, with the
+// reason.
+struct FileVariables {
+  std::vector<std::string> names;
+  std::vector<std::pair<std::string, std::string>> left_alone;
+};
+FileVariables data_variables(const h5::Address& address);
+
 // The values of one variable.
 ArrayFile open_variable(const h5::Address& address);
 // The same, with packed values unpacked: f64, with NaN for fill values.

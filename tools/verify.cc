@@ -8,6 +8,7 @@
 #include "leeway/recipe/recipe.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
+#include "tools/together.h"
 #include "tools/variables.h"
 
 namespace leeway::cli {
@@ -18,20 +19,43 @@ struct Finding {
   u64 special_mismatches = 0, compared = 0;
   std::optional<CriticalPoints> critical_points;
   std::vector<std::string> complaints;
+  CheckedPromises promises;
 };
 
 struct Verify {
+  std::vector<std::string> inputs, originals;
   std::string input, original, bounds;
   bool json = false, critical_points = false;
   ArrayOptions array;
   WorkOptions work;
 
-  void run() const {
+  void run() {
+    if (originals.size() > 1 && originals.size() != inputs.size())
+      fail_argument("give --against once for each stream, in their order");
+    bool failed = false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      input = inputs[i];
+      original = originals.empty() ? "" : originals.size() == 1 ? originals[0] : originals[i];
+      failed |= !verify_one();
+    }
+    if (failed) throw Ended{kNotVerified};
+  }
+
+  // The original of a stream that names its variable may be a whole file.
+  std::string original_of(const StreamReader& stream) const {
+    const auto container = h5::parse_address(original);
+    return container && container->names.empty() && !stream.header().variable.empty()
+               ? original + ":" + stream.header().variable
+               : original;
+  }
+
+  bool verify_one() const {
     if (const auto container = h5::parse_address(input)) {
       const auto truth = h5::parse_address(original);
       if (!original.empty() && !truth)
         fail_argument("'" + original + "' is no HDF5 or netCDF file");
-      return VerifyVariables{*container, truth, json, work.quiet}.run();
+      VerifyVariables{*container, truth, json, work.quiet}.run();
+      return true;
     }
     const FileSource source(input);
     const StreamReader stream(source);
@@ -44,13 +68,23 @@ struct Verify {
     if (original.empty()) {
       check_alone(stream, finding);
     } else {
-      const ArrayFile truth = open_array(original, array);
+      const ArrayFile truth = stream.header().variable.empty()
+                                  ? open_array(original, array)
+                                  : open_unpacked(original_of(stream), array);
       check_against(stream, truth.view, finding);
       if (!bounds.empty()) check_bounds(stream, truth.view, finding);
       if (critical_points) check_critical_points(stream, truth.view, finding);
     }
+    // Promises are checked once, when all streams are there.
+    if (!original.empty() && input == inputs.back()) {
+      Execution execution = work.execution("verifying");
+      execution.progress = nullptr;
+      finding.promises = check_promises(inputs, originals, array, execution);
+      finding.complaints.insert(finding.complaints.end(), finding.promises.complaints.begin(),
+                                finding.promises.complaints.end());
+    }
     print(stream, finding);
-    if (!finding.complaints.empty()) throw Ended{kNotVerified};
+    return finding.complaints.empty();
   }
 
   // Decodes everything, chunk row by chunk row; the checksums of the decoded values are compared.
@@ -226,6 +260,9 @@ struct Verify {
                                      {"lost", points->lost},
                                      {"gained", points->gained}};
       result["complaints"] = finding.complaints;
+      if (!header.promises.empty())
+        result["promises"] = {{"kept", finding.promises.kept},
+                              {"not_checked", finding.promises.unchecked}};
       return cli::print(result);
     }
     for (const std::string& complaint : finding.complaints) complain(complaint);
@@ -233,6 +270,10 @@ struct Verify {
     fmt::print("verified{}: largest error {} within {} ({})\n",
                original.empty() ? ", all checksums match" : " against the original",
                number(finding.max_error), number(header.abs_bound), to_string(header.bound));
+    for (const std::string& text : finding.promises.kept)
+      fmt::print("promise kept: {}\n", printable(text));
+    for (const std::string& text : finding.promises.unchecked)
+      fmt::print("promise not checked, the other streams are needed: {}\n", printable(text));
     if (const auto& points = finding.critical_points)
       fmt::print("{} critical points, all where they were\n", points->before);
   }
@@ -242,10 +283,14 @@ struct Verify {
 
 void add_verify(CLI::App& verb) {
   const auto self = std::make_shared<Verify>();
-  verb.add_option("IN", self->input, "stream, or HDF5 or netCDF file")->required();
-  verb.add_option("--against", self->original,
-                  "the original: an array, or a variable or file for a file")
-      ->type_name("ORIGINAL");
+  verb.add_option("IN", self->inputs,
+                  "stream, or HDF5 or netCDF file; several streams that promises speak of")
+      ->required();
+  verb.add_option("--against", self->originals,
+                  "the original: an array, or a variable or file for a file; once for each stream")
+      ->type_name("ORIGINAL")
+      ->expected(1)
+      ->take_all();
   verb.add_option("--bounds", self->bounds,
                   "with --against: absolute bounds value by value, as given to compress")
       ->type_name("FILE");

@@ -33,7 +33,9 @@ Shape chunk_of(const CompressOptions& options, const Shape& shape, const ChunkCo
   std::array<u64, kMaxRank> extents;
   for (size_t axis = 0; axis < shape.rank(); ++axis) {
     if (chunk[axis] == 0) fail_argument("a chunk cannot have an axis of extent 0");
-    extents[axis] = std::min(chunk[axis], std::max<u64>(shape[axis], 1));
+    extents[axis] = axis == 0 && options.growing
+                        ? chunk[axis]
+                        : std::min(chunk[axis], std::max<u64>(shape[axis], 1));
   }
   const Shape result(std::span<const u64>(extents).first(shape.rank()));
   if (result.size() > kMaxChunkValues)

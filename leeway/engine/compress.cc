@@ -140,6 +140,7 @@ class Compression {
   Writer tail() {
     state();
     Tail tail;
+    if (job_.header.is_growing) tail.growth = {stored_hash(head().bytes()), job_.view.shape[0]};
     tail.rooms.reserve(heads_.size());
     for (const FrameHead& frame : heads_) tail.rooms.push_back(frame.payload_bytes);
     tail.statement = statement_;

@@ -66,6 +66,13 @@ struct CompressOptions {
   // for every value that is neither special nor 0. (Hosts pad parts with fill values and zeros;
   // other values must not have larger errors because of them.)
   double rms = 0;
+  // Makes a stream to which rows can be appended along the first axis (append()). Its chunks may be
+  // longer along it than this array. The bound is absolute, pointwise, lossless, or relative to the
+  // range of this array.
+  bool growing = false;
+  // Set if the values are rows that are appended to a growing stream: its header, which says the
+  // fill values.
+  const Header* grows = nullptr;
   // Writes the brief form of a stream, which saves about 250 bytes; for arrays that are embedded in
   // a container or a message. Arrays of several chunks or of none, and arrays with regions, still
   // get the standard form.

@@ -29,6 +29,7 @@ u64 fill_bits(double fill, DType dtype) {
 }  // namespace
 
 std::vector<u64> declared_fills(const CompressOptions& options, DType dtype) {
+  if (options.grows) return options.grows->fills;
   std::vector<u64> declared;
   for (const double fill : options.fills) declared.push_back(fill_bits(fill, dtype));
   const unsigned unused = unsigned(64 - 8 * size_of(dtype));

@@ -13,6 +13,18 @@ bool continues(const Header& now, const Header& earlier) {
          now.bound.is_lasting() && now.regions.empty() && earlier.regions.empty();
 }
 
+// What holds for all rows of a growing stream must be known before they are.
+void check_growing(const CompressOptions& options, const Shape& shape) {
+  if (shape.rank() == 0 || shape[0] == 0)
+    fail_argument("a growing stream begins with at least one row along its first axis");
+  if (options.bound.needs_measurement() || options.bound.wants_size() || options.rms > 0)
+    fail_argument(
+        "a growing stream has a bound abs, rel, pointwise or lossless: others depend on "
+        "all rows");
+  if (options.has_regions() || options.earlier || options.keeps_all)
+    fail_argument("a growing stream has one bound for all values");
+}
+
 }  // namespace
 
 Header checked_header(const ChunkCodec& codec, const std::string& recipe, const View& view,
@@ -25,7 +37,9 @@ Header checked_header(const ChunkCodec& codec, const std::string& recipe, const 
   if (codec.is_pointwise() != pointwise && !options.bound.has(BoundKind::lossless))
     fail_argument(pointwise ? "a pointwise bound needs a recipe with the stage log"
                             : "the stage log needs a pointwise bound");
+  if (options.growing) check_growing(options, view.shape);
   Header header;
+  header.is_growing = options.growing;
   header.dtype = view.dtype;
   header.shape = view.shape;
   if (pointwise && options.has_regions())

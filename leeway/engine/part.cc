@@ -35,10 +35,14 @@ PartCompression::~PartCompression() = default;
 const Header& PartCompression::header() const { return job_->header; }
 u64 PartCompression::size_asked() const { return u64(job_->size_asked); }
 
+void PartCompression::run_some(std::span<const u64> ordinals, const Emit& emit) {
+  const DefaultFloatingPoint environment;
+  make_frames(ordinals, job_->pointwise ? *job_->pointwise : job_->header.abs_bound, emit);
+}
+
 void PartCompression::run(const Emit& emit) {
   const DefaultFloatingPoint environment;
-  const double bound = job_->pointwise ? *job_->pointwise : job_->header.abs_bound;
-  if (!job_->rate) return make_frames(part_.held(), bound, emit);
+  if (!job_->rate) return run_some(part_.held(), emit);
   // In every round all have work: its chunks lie all over the array.
   u64 bytes = 0;
   for (u64 first = 0; first < job_->chunks; first += job_->rate->round()) {

@@ -45,6 +45,9 @@ class PartCompression {
   // the size of the stream is limited.
   using Emit = std::function<void(std::span<const FrameHead>, ByteView frames)>;
   void run(const Emit& emit);
+  // The same for some of the chunks held, in ascending order, if the size is not limited; asks
+  // nobody.
+  void run_some(std::span<const u64> ordinals, const Emit& emit);
 
  private:
   void make_frames(std::span<const u64> ordinals, double bound, const Emit& emit);

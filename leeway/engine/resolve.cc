@@ -32,9 +32,9 @@ void look_at_values(Job& job) {
   const Bound& bound = job.header.bound;
   job.header.fills = declared_fills(options, job.view.dtype);
   if (!bound.has(BoundKind::lossless) && (options.detect_fills || bound.needs_range())) {
-    const Detect detect = !options.detect_fills ? Detect::nothing
-                          : bound.needs_range() ? Detect::isolated
-                                                : Detect::customary;
+    const Detect detect = !options.detect_fills || options.grows ? Detect::nothing
+                          : bound.needs_range()                  ? Detect::isolated
+                                                                 : Detect::customary;
     const Summary all = job.part ? job.part->summary(job.header.fills)
                                  : summarize(job.view, job.header.fills, job.threads,
                                              options.execution.executor, options.execution.pause);
@@ -88,7 +88,12 @@ double smallest_bound(const Job& job) {
 // this can be, or what an earlier stream states, whose values may be kept.
 void resolve_pointwise(Job& job, double relative) {
   job.pointwise = relative;
-  const double largest = std::max(std::abs(job.range.min), std::abs(job.range.max));
+  // What later rows hold is not known.
+  const double largest =
+      job.header.is_growing
+          ? (size_of(job.view.dtype) == 8 ? double(std::numeric_limits<double>::max())
+                                          : double(std::numeric_limits<float>::max()))
+          : std::max(std::abs(job.range.min), std::abs(job.range.max));
   const double most =
       std::min(relative * largest * (1 + 0x1p-50), std::numeric_limits<double>::max());
   job.header.abs_bound =
@@ -161,6 +166,10 @@ void resolve(Job& job) {
     return;
   }
   if (bound.has(BoundKind::pointwise)) return resolve_pointwise(job, bound.limits()[0].value);
+  if (job.header.is_growing && bound.has(BoundKind::rel) && !(job.range.size() > 0))
+    fail_argument(
+        "all values of the first rows are equal: a growing stream with a relative bound "
+        "needs some that differ, because later rows keep its absolute bound; use abs");
   resolved = usable_bound(smallest_bound(job));
   if (bound.needs_measurement()) resolved = usable_bound(bound_for_squared_error(job, resolved));
   if (bound.wants_size() && resolved > 0 && job.chunks > 0)

@@ -6,6 +6,7 @@
 
 #include "leeway/base/buffer.h"
 #include "leeway/base/environment.h"
+#include "leeway/engine/appending.h"
 #include "leeway/engine/execution.h"
 #include "leeway/engine/frames.h"
 #include "leeway/engine/make_frame.h"
@@ -60,69 +61,6 @@ class Replacement {
   Mask mask_;
 };
 
-// Appends to a stream. Readers see the old stream until commit(), and for ever if that never comes.
-class Appending {
- public:
-  Appending(ByteStore& store, const StreamReader& stream)
-      : store_(store), stream_(stream), tail_(stream.tail()), start_(stream.bytes()), end_(start_) {
-    for (const Moved& moved : tail_.moved) moved_.emplace(moved.ordinal, moved.offset);
-    if (store_.size() > start_) store_.truncate(start_);  // left by an interrupted update
-  }
-  ~Appending() {
-    if (!is_committed_) try {
-        store_.truncate(start_);
-      } catch (...) {
-        // Readers ignore what is left.
-      }
-  }
-  Appending(const Appending&) = delete;
-
-  void add(const FrameHead& head, ByteView frame) {
-    store_.write(end_, frame);
-    moved_[head.ordinal] = end_;
-    end_ += frame.size();
-    heads_.emplace(head.ordinal, head);
-  }
-
-  UpdateReport commit() {
-    UpdateReport report;
-    StatementMaker statement;
-    u64 live = stream_.first_frame();
-    for (u64 ordinal = 0; ordinal < stream_.chunks(); ++ordinal) {
-      const auto written = heads_.find(ordinal);
-      const FrameHead head = written != heads_.end() ? written->second : stream_.read_head(ordinal);
-      statement.add(head);
-      live += frame_bytes(head.payload_bytes);
-    }
-    tail_.moved.clear();
-    for (const auto& [ordinal, offset] : moved_) tail_.moved.push_back({ordinal, offset});
-    tail_.statement = report.statement = statement.statement();
-    Writer tail;
-    write(tail_, tail);
-    // The last bytes are written last: without them the stream ends where it did before.
-    const ByteView bytes = tail.bytes(), last = bytes.last(kEndMagicBytes);
-    store_.write(end_, bytes.first(bytes.size() - last.size()));
-    store_.sync();
-    store_.write(end_ + bytes.size() - last.size(), last);
-    store_.sync();
-    is_committed_ = true;
-    report.chunks = heads_.size();
-    report.stream_bytes = end_ + bytes.size();
-    report.bytes_written = report.stream_bytes - start_;
-    report.dead_bytes = report.stream_bytes - live - bytes.size();
-    return report;
-  }
-
- private:
-  ByteStore& store_;
-  const StreamReader& stream_;
-  Tail tail_;
-  u64 start_, end_;
-  std::map<u64, FrameHead> heads_;  // of new frames, by ordinal
-  std::map<u64, u64> moved_;        // ordinal -> offset of every frame that is not in its place
-  bool is_committed_ = false;
-};
-
 }  // namespace
 
 UpdateReport update_with(const CodecMaker& maker, ByteStore& store, const Index& first,
@@ -139,6 +77,8 @@ UpdateReport update_with(const CodecMaker& maker, ByteStore& store, const Index&
     fail_argument(
         "a stream with a psnr or l2 bound cannot be updated: the bound belongs to the whole array");
   const auto codec = maker(header.recipe, header.dtype);
+  if (!header.promises.empty())
+    fail_argument("a stream that states promises of derived quantities cannot be updated");
   if (codec->is_by_value()) fail_argument("a stream with bounds value by value cannot be updated");
   const std::vector<u64> ordinals = chunks_of_region(header, first, values.shape);
   if (ordinals.empty()) {
@@ -173,7 +113,7 @@ UpdateReport update_with(const CodecMaker& maker, ByteStore& store, const Index&
         const auto node = ready.extract(i);
         lock.unlock();
         const std::lock_guard writing(io);
-        appending.add(node.mapped().second, node.mapped().first.bytes());
+        appending.put(node.mapped().second, node.mapped().first.bytes());
         meter.add(1);
       });
   return appending.commit();

@@ -50,4 +50,8 @@ LEEWAY_EXPORT UpdateReport update_with(const CodecMaker& maker, ByteStore& strea
                                        const Index& first, const View& values,
                                        const Execution& execution);
 
+// Appends rows to a growing stream, as update_with() puts its frames behind the end.
+LEEWAY_EXPORT UpdateReport append_with(const CodecMaker& maker, ByteStore& stream, const View& rows,
+                                       const Execution& execution);
+
 }  // namespace leeway

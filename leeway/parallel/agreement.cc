@@ -41,6 +41,18 @@ void add_settings(Agreement& agreement, const CompressOptions& options) {
                                    ~hash_of(bytes_of(std::span(options.fill_bits))));
   agreement.add("search for fill values", u64(options.detect_fills));
   agreement.add("chunk", bytes_of(options.chunk.extents()));
+  agreement.add("growth", u64(options.growing));
+}
+
+void agree_on_array(const Team& team, const std::string& path, DType dtype, const Shape& shape,
+                    const CompressOptions& compress, const leeway_write_options& options) {
+  Agreement agreement;
+  agreement.add("file", ByteView(reinterpret_cast<const u8*>(path.data()), path.size()));
+  agreement.add("element type", u64(dtype));
+  agreement.add("shape", bytes_of(shape.extents()));
+  add_settings(agreement, compress);
+  agreement.add("options", ByteView(reinterpret_cast<const u8*>(&options), sizeof options));
+  agreement.reach(team);
 }
 
 }  // namespace leeway::parallel

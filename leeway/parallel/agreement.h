@@ -26,4 +26,8 @@ class Agreement {
 // Everything of the settings that the stream depends on, and the library itself.
 void add_settings(Agreement& agreement, const CompressOptions& options);
 
+// Collective: throws unless all ranks mean the same file and array, and ask for the same.
+void agree_on_array(const Team& team, const std::string& path, DType dtype, const Shape& shape,
+                    const CompressOptions& compress, const leeway_write_options& options);
+
 }  // namespace leeway::parallel

@@ -40,6 +40,8 @@ std::string random_letters() {
   return text;
 }
 
+}  // namespace
+
 void compare(const TeamFile& file, u64 offset, ByteView bytes) {
   constexpr size_t kStep = size_t(4) << 20;
   Bytes found;
@@ -50,8 +52,6 @@ void compare(const TeamFile& file, u64 offset, ByteView bytes) {
       throw Error(Errc::io, "the file does not hold what was written to it");
   }
 }
-
-}  // namespace
 
 Commit::Commit(const Team& team, const std::string& path, const leeway_write_options& options)
     : team_(team), options_(options), path_(path) {
@@ -93,13 +93,14 @@ void Commit::create() {
   is_made_ = true;
 }
 
-void Commit::put(const std::vector<Layout::Run>& runs) {
+void write_runs(const Team& team, const std::string& path, const std::vector<Layout::Run>& runs,
+                const leeway_write_options& options) {
   if (runs.empty()) return;
-  TeamFile file(team_, temporary_, true);
+  TeamFile file(team, path, true);
   for (const Layout::Run& run : runs) file.write(run.offset, run.bytes);
-  if (!options_.not_durable) file.sync();
+  if (!options.not_durable) file.sync();
   for (const Layout::Run& run : runs) {
-    const size_t ends = options_.check ? run.bytes.size() : std::min(kEnds, run.bytes.size());
+    const size_t ends = options.check ? run.bytes.size() : std::min(kEnds, run.bytes.size());
     compare(file, run.offset, run.bytes.first(ends));
     compare(file, run.offset + run.bytes.size() - ends, run.bytes.last(ends));
   }
@@ -107,13 +108,13 @@ void Commit::put(const std::vector<Layout::Run>& runs) {
 }
 
 void Commit::write(const std::vector<Layout::Run>& runs) {
-  put(runs);
+  write_runs(team_, temporary_, runs, options_);
   team_.agree();
 }
 
 void Commit::finish(u64 offset, ByteView tail) {
   if (team_.rank() == 0) {
-    put({{offset, tail}});
+    write_runs(team_, temporary_, {{offset, tail}}, options_);
     struct stat status {};
     if (::stat(temporary_.c_str(), &status) != 0) fail_io("cannot find '" + temporary_ + "'");
     if (u64(status.st_size) != offset + tail.size())

@@ -11,6 +11,14 @@
 
 namespace leeway::parallel {
 
+// Throws unless the file holds these bytes.
+void compare(const TeamFile& file, u64 offset, ByteView bytes);
+
+// Writes the runs of this rank into a file that is there, waits for the disk unless the options say
+// otherwise, and reads back as much as they say.
+void write_runs(const Team& team, const std::string& path, const std::vector<Layout::Run>& runs,
+                const leeway_write_options& options);
+
 class Commit {
  public:
   // Collective: rank 0 makes the file.
@@ -24,10 +32,11 @@ class Commit {
   void write(const std::vector<Layout::Run>& runs);
   // Collective: rank 0 writes the tail, and gives the file its name.
   void finish(u64 offset, ByteView tail);
+  // The name that the file has until then.
+  const std::string& temporary() const { return temporary_; }
 
  private:
   void create();
-  void put(const std::vector<Layout::Run>& runs);
   void give_name();
 
   const Team& team_;

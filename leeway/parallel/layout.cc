@@ -5,19 +5,14 @@
 #include <cstring>
 #include <map>
 
+#include "leeway/parallel/owned.h"
+
 namespace leeway::parallel {
 namespace {
 
 // No more writers than ranges of this size, unless there are more machines.
 constexpr u64 kWriterBytes = u64(64) << 20;
 constexpr u64 kStripe = u64(4) << 20;
-
-// The part of a frame's head that the tail states.
-struct Stated {
-  u32 special, exact;
-  double max_error;
-  u64 decoded_hash;
-};
 
 // The part of a run that lies in [begin, end).
 Layout::Run cut(const Layout::Run& run, u64 begin, u64 end) {
@@ -30,8 +25,9 @@ Layout::Run cut(const Layout::Run& run, u64 begin, u64 end) {
 
 }  // namespace
 
-Layout::Layout(const Team& team, const Plan& plan, Bytes header, std::vector<MadeFrames> made)
-    : team_(team), plan_(plan), header_(std::move(header)), made_(std::move(made)) {
+Layout::Layout(const Team& team, const Plan& plan, Bytes header, std::vector<MadeFrames> made,
+               u64 start)
+    : team_(team), plan_(plan), start_(start), header_(std::move(header)), made_(std::move(made)) {
   // A size asked for makes the frames in several rounds.
   std::ranges::sort(made_, {}, [](const MadeFrames& frames) { return frames.heads[0].ordinal; });
   Writer mine;
@@ -45,52 +41,24 @@ Layout::Layout(const Team& team, const Plan& plan, Bytes header, std::vector<Mad
   for (const Bytes& bytes : all) sizes.emplace_back(ByteView(bytes));
   u64 header_bytes = header_.size();
   team.max({&header_bytes, 1});
-  offsets_ = {header_bytes};
+  offsets_ = {start + header_bytes};
   for (const int owner : plan.owner) {
     sizes_.push_back(sizes[size_t(owner)].get<u32>());
     offsets_.push_back(offsets_.back() + frame_bytes(sizes_.back()));
   }
 }
 
-Tail Layout::tail() const {
-  Writer mine;
-  std::vector<FrameHead> heads;
+std::vector<FrameHead> Layout::heads() const {
+  std::vector<FrameHead> own;
   for (const MadeFrames& frames : made_)
-    heads.insert(heads.end(), frames.heads.begin(), frames.heads.end());
-  std::ranges::sort(heads, {}, &FrameHead::ordinal);
-  for (const FrameHead& head : heads)
-    mine.put(Stated{head.special, head.exact, head.max_error, head.decoded_hash});
-  std::vector<u64> counts(size_t(team_.size()), 0);
-  for (const int owner : plan_.owner) ++counts[size_t(owner)];
-  std::vector<Bytes> all(counts.size());
-  std::vector<Team::Incoming> incoming;
-  std::vector<Team::Outgoing> outgoing;
-  for (int rank = 1; team_.rank() == 0 && rank < team_.size(); ++rank) {
-    all[size_t(rank)].resize(size_t(counts[size_t(rank)]) * sizeof(Stated));
-    if (counts[size_t(rank)] > 0) incoming.push_back({rank, std::span(all[size_t(rank)])});
-  }
-  if (team_.rank() > 0 && mine.size() > 0) outgoing.push_back({0, mine.bytes()});
-  team_.exchange(outgoing, incoming, [] {});
-  Tail tail;
-  if (team_.rank() > 0) return tail;
-  std::vector<Reader> stated{Reader(mine.bytes())};
-  for (size_t rank = 1; rank < all.size(); ++rank) stated.emplace_back(ByteView(all[rank]));
-  StatementMaker maker;
-  for (const int owner : plan_.owner) {
-    const auto one = stated[size_t(owner)].get<Stated>();
-    FrameHead head;
-    head.special = one.special, head.exact = one.exact;
-    head.max_error = one.max_error, head.decoded_hash = one.decoded_hash;
-    maker.add(head);
-  }
-  tail.rooms.assign(sizes_.begin(), sizes_.end());
-  tail.statement = maker.statement();
-  return tail;
+    own.insert(own.end(), frames.heads.begin(), frames.heads.end());
+  std::ranges::sort(own, {}, &FrameHead::ordinal);
+  return heads_at_rank_0(team_, plan_, own);
 }
 
 std::vector<Layout::Run> Layout::own_runs() const {
   std::vector<Run> runs;
-  if (team_.rank() == 0) runs.push_back({0, header_});
+  if (!header_.empty()) runs.push_back({start_, header_});
   for (const MadeFrames& frames : made_) {
     size_t at = 0;
     for (const FrameHead& head : frames.heads) {
@@ -111,12 +79,14 @@ std::vector<Layout::Run> Layout::own_runs() const {
 
 std::vector<Layout::Run> Layout::runs(int writers, u64 stripe) {
   if (writers <= 0 && team_.nodes() <= 1) return own_runs();
-  if (writers <= 0) writers = int(std::max<u64>(u64(team_.nodes()), end() / kWriterBytes + 1));
+  if (writers <= 0)
+    writers = int(std::max<u64>(u64(team_.nodes()), (end() - start_) / kWriterBytes + 1));
   return ranges(std::min(writers, team_.size()), stripe > 0 ? stripe : kStripe);
 }
 
 std::vector<Layout::Run> Layout::ranges(int writers, u64 stripe) {
-  const u64 share = (end() + u64(writers) - 1) / u64(writers),
+  const u64 base = start_ / stripe * stripe,
+            share = (end() - base + u64(writers) - 1) / u64(writers),
             step = (share + stripe - 1) / stripe * stripe;
   const auto rank_of = [&](u64 writer) { return int(writer * u64(team_.size()) / u64(writers)); };
   std::map<int, Bytes> outgoing, incoming;
@@ -126,7 +96,8 @@ std::vector<Layout::Run> Layout::ranges(int writers, u64 stripe) {
   u64 begin = 0, stop = 0;  // the range of this rank
   for (u64 writer = 0; writer < u64(writers); ++writer) {
     const int rank = rank_of(writer);
-    const u64 first = std::min(end(), writer * step), last = std::min(end(), first + step);
+    const u64 last = std::min(end(), base + (writer + 1) * step),
+              first = std::clamp(base + writer * step, start_, last);
     if (rank == team_.rank()) begin = first, stop = last;
     for (const Run& run : own)
       if (const Run part = cut(run, first, last); !part.bytes.empty()) {
@@ -143,7 +114,7 @@ std::vector<Layout::Run> Layout::ranges(int writers, u64 stripe) {
     incoming[rank].resize(incoming[rank].size() + size_t(last - first));
     arriving[rank].push_back({first, {static_cast<const u8*>(nullptr), size_t(last - first)}});
   };
-  expect(0, 0, offsets_[0]);
+  expect(0, start_, offsets_[0] - start_);
   for (size_t i = 0; i + 1 < offsets_.size(); ++i)
     expect(plan_.owner[i], offsets_[i], offsets_[i + 1] - offsets_[i]);
   std::vector<Team::Outgoing> out;

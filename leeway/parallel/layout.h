@@ -20,12 +20,13 @@ struct MadeFrames {
 
 class Layout {
  public:
-  // Collective. The header is what rank 0 writes first.
-  Layout(const Team& team, const Plan& plan, Bytes header, std::vector<MadeFrames> made);
+  // Collective. The header is what rank 0 writes first; all begins at the offset `start`.
+  Layout(const Team& team, const Plan& plan, Bytes header, std::vector<MadeFrames> made,
+         u64 start = 0);
 
   u64 end() const { return offsets_.back(); }  // of the frames
-  // Collective: the tail; at rank 0 only.
-  Tail tail() const;
+  // Collective: what the tail states of all frames, by ordinal; at rank 0 only.
+  std::vector<FrameHead> heads() const;
 
   // What this rank will write.
   struct Run {
@@ -42,6 +43,7 @@ class Layout {
 
   const Team& team_;
   const Plan& plan_;
+  u64 start_;
   Bytes header_;
   std::vector<MadeFrames> made_;
   std::vector<u32> sizes_;    // of every chunk's payload

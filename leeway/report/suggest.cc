@@ -112,9 +112,10 @@ void expect(Suggestion& s, Trial& trial) {
 }  // namespace
 
 Advised suggest(const View& array, const std::vector<u64>& fills, const std::string& recipe,
-                const Execution& execution) {
+                const Execution& execution, bool may_be_pointwise) {
   Advised result;
-  const Precision& p = result.precision = precision_of(array, fills);
+  Precision& p = result.precision = precision_of(array, fills);
+  p.wants_pointwise &= may_be_pointwise;
   const double range = p.max - p.min;
   if (p.values == 0 || !(range > 0)) {
     result.suggestions.push_back({"quality", "there is nothing but a constant", Bound::lossless()});

@@ -26,7 +26,8 @@ struct Advised {
 };
 
 LEEWAY_EXPORT Advised suggest(const View& array, const std::vector<u64>& fills,
-                              const std::string& recipe, const Execution& execution);
+                              const std::string& recipe, const Execution& execution,
+                              bool may_be_pointwise = true);
 
 // What a user wants, as a requirement: "dssim=0.9995", "ratio=30", "spectrum=1%@0.5nyquist",
 // "gradient=1%", or like --require: "psnr>=60".

@@ -154,7 +154,8 @@ bool is_brief(ByteView first) {
 }
 
 bool can_be_brief(const Header& header) {
-  return header.shape == header.chunk && header.shape.size() > 0 && header.regions.empty();
+  return header.shape == header.chunk && header.shape.size() > 0 && header.regions.empty() &&
+         header.promises.empty() && !header.is_growing;
 }
 
 void write_brief(const Header& header, FrameHead& head, ByteView payload, Writer& out) {

@@ -7,6 +7,7 @@ void compact(const StreamReader& stream, const std::function<void(ByteView)>& si
   Bytes storage;
   sink(stream.read_header_bytes(storage));
   Tail tail;
+  tail.growth = stream.tail().growth;
   StatementMaker statement;
   for (u64 ordinal = 0; ordinal < stream.chunks(); ++ordinal) {
     const StreamReader::Chunk chunk = stream.read_chunk(ordinal, storage);

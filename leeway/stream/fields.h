@@ -2,6 +2,7 @@
 // Fields: how both forms of a stream store numbers and bounds, which are checked when read.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "leeway/base/bytes.h"
@@ -53,6 +54,18 @@ inline Bound get_bound(Reader& in) {
     }
   }
   return bound;
+}
+
+inline void expect_magic(Reader& in, ByteView magic, const char* what) {
+  if (!std::ranges::equal(in.take(magic.size()), magic)) fail_corrupt(what);
+}
+
+// What fills up to where the next part of a stream begins.
+inline void put_zeros(Writer& out, u64 count) {
+  std::ranges::fill(out.extend(size_t(count)), u8(0));
+}
+inline bool are_zeros(ByteView bytes) {
+  return std::ranges::all_of(bytes, [](u8 byte) { return byte == 0; });
 }
 
 }  // namespace leeway

@@ -13,8 +13,6 @@ namespace {
 // As in PNG: not mistaken for text, and damaged visibly by converted line ends or a lost high bit.
 constexpr std::array<u8, 8> kMagic = {0x89, 'L', 'W', 'Y', '\r', '\n', 0x1a, '\n'};
 constexpr std::array<u8, 4> kFrameMagic = {'L', 'W', 'Y', 'c'};
-constexpr std::array<u8, 4> kTailMagic = {'L', 'W', 'Y', 't'};
-constexpr std::array<u8, 8> kEndMagic = {'L', 'W', 'Y', 'e', 'n', 'd', '\r', '\n'};
 
 // Tags of the header's fields. A reader skips tags it does not know, unless they are critical.
 enum class Tag : u16 {
@@ -24,15 +22,17 @@ enum class Tag : u16 {
   resolved = 4,
   recipe = 5,
   fills = 6,
-  regions = 7
+  regions = 7,
+  growing = 8,
+  promises = 9
 };
 constexpr u16 kCritical = 0x8000;
 
 template <class F>
-void put_field(Writer& out, Tag tag, F&& write_content) {
+void put_field(Writer& out, Tag tag, F&& write_content, u16 critical = kCritical) {
   Writer content;
   write_content(content);
-  out.put(u16(u16(tag) | kCritical));
+  out.put(u16(u16(tag) | critical));
   out.put(u16(0));
   out.put(u32(content.size()));
   out.put_bytes(content.bytes());
@@ -55,21 +55,36 @@ Shape get_extents(Reader& in) {
   }
 }
 
-void put_zeros(Writer& out, u64 count) { std::ranges::fill(out.extend(size_t(count)), u8(0)); }
-bool are_zeros(ByteView bytes) {
-  return std::ranges::all_of(bytes, [](u8 byte) { return byte == 0; });
-}
-
-void expect_magic(Reader& in, ByteView magic, const char* what) {
-  if (!std::ranges::equal(in.take(magic.size()), magic)) fail_corrupt(what);
-}
-
 RegionBound get_region(Reader& in) {
   RegionBound region;
   region.box.shape = get_extents(in);
   in.get_array(std::span(region.box.first.data(), region.box.shape.rank()));
   region.bound = get_nonnegative(in);
   return region;
+}
+
+void put_text(Writer& out, const std::string& text) {
+  out.put_varint(text.size());
+  out.put_array(std::span<const char>(text));
+}
+std::string get_text(Reader& in) {
+  const u64 size = in.get_varint();
+  if (size > kMostPromiseText) fail_corrupt("a text is too long");
+  const ByteView text = in.take(size_t(size));
+  return {text.begin(), text.end()};
+}
+
+void get_promises(Reader& in, Header& header) {
+  header.variable = get_text(in);
+  while (in.remaining() > 0) {
+    StatedPromise& promise = header.promises.emplace_back();
+    promise.text = get_text(in);
+    promise.bound = get_nonnegative(in);
+    promise.reached = get_nonnegative(in);
+    if (promise.reached > promise.bound) fail_corrupt("a promise that is not kept");
+  }
+  if (header.promises.empty() || header.promises.size() > kMostPromises)
+    fail_corrupt("no promises, or too many");
 }
 
 void get_field(Tag tag, Reader& in, Header& header) {
@@ -100,14 +115,24 @@ void get_field(Tag tag, Reader& in, Header& header) {
     case Tag::regions:
       while (in.remaining() > 0) header.regions.push_back(get_region(in));
       break;
+    case Tag::growing:
+      if (in.get<u8>() != 0) fail_corrupt("arrays grow along their first axis");
+      header.is_growing = true;
+      break;
+    case Tag::promises:
+      get_promises(in, header);
+      break;
   }
   in.expect_end();
 }
 
 void check(const Header& header) {
   if (header.chunk.rank() != header.shape.rank()) fail_corrupt("chunk and array differ in rank");
+  if (header.is_growing && (header.shape.rank() == 0 || header.shape[0] != 0))
+    fail_corrupt("the header states how far a growing array reaches");
   for (size_t axis = 0; axis < header.shape.rank(); ++axis)
-    if (header.chunk[axis] < 1 || header.chunk[axis] > std::max<u64>(header.shape[axis], 1))
+    if (header.chunk[axis] < 1 || (header.chunk[axis] > std::max<u64>(header.shape[axis], 1) &&
+                                   !(axis == 0 && header.is_growing)))
       fail_corrupt("impossible chunk shape");
   if (header.chunk.size() > kMaxChunkValues) fail_corrupt("chunks are too large");
   if (header.recipe.empty()) fail_corrupt("no recipe");
@@ -171,9 +196,12 @@ std::vector<double> smallest_bounds(const Header& header) {
 
 void write(const Header& header, Writer& out) {
   Writer body;
+  Header stored;
+  stored.shape = header.shape;
+  if (header.is_growing) set_extent(stored, 0);
   put_field(body, Tag::field, [&](Writer& content) {
     content.put(header.dtype);
-    put_extents(content, header.shape);
+    put_extents(content, stored.shape);
   });
   put_field(body, Tag::chunk, [&](Writer& content) { put_extents(content, header.chunk); });
   put_field(body, Tag::bound, [&](Writer& content) { put_bound(header.bound, content); });
@@ -193,6 +221,20 @@ void write(const Header& header, Writer& out) {
         content.put(region.bound);
       }
     });
+  if (header.is_growing) put_field(body, Tag::growing, [](Writer& content) { content.put(u8(0)); });
+  // Readers that do not know promises still decode the values.
+  if (!header.promises.empty())
+    put_field(
+        body, Tag::promises,
+        [&](Writer& content) {
+          put_text(content, header.variable);
+          for (const StatedPromise& promise : header.promises) {
+            put_text(content, promise.text);
+            content.put(promise.bound);
+            content.put(promise.reached);
+          }
+        },
+        0);
 
   constexpr u64 kAround = kPreambleBytes + sizeof(u64);
   put_zeros(body, aligned(kAround + body.size()) - kAround - body.size());
@@ -227,6 +269,7 @@ Header read_header(ByteView bytes) {
   const ByteView hashed = in.take(bytes.size() - sizeof(u64));
   expect_hash(hashed, in.get<u64>(), "the header's checksum differs");
   Header header;
+  header.hash = stored_hash(bytes);
   Reader body(hashed.subspan(kPreambleBytes));
   u32 seen = 0;
   while (body.remaining() >= kAlignment || !are_zeros(Reader(body).rest())) {
@@ -236,7 +279,7 @@ Header read_header(ByteView bytes) {
                   "a header field needs a feature that this build does not have");
     Reader content(body.take(body.get<u32>()));
     const u16 number = tag & u16(~kCritical);
-    if (number >= u16(Tag::field) && number <= u16(Tag::regions)) {
+    if (number >= u16(Tag::field) && number <= u16(Tag::promises)) {
       if (seen >> number & 1) fail_corrupt("a header field stands twice");
       seen |= 1u << number;
       get_field(Tag(number), content, header);
@@ -249,6 +292,26 @@ Header read_header(ByteView bytes) {
   if ((seen & 0b111110) != 0b111110) fail_corrupt("a header field is missing");
   check(header);
   return header;
+}
+
+u64 stored_hash(ByteView header) { return Reader(header.last(sizeof(u64))).get<u64>(); }
+
+void set_extent(Header& header, u64 extent) {
+  std::array<u64, kMaxRank> extents{};
+  std::ranges::copy(header.shape.extents(), extents.begin());
+  extents[0] = extent;
+  header.shape = Shape(std::span<const u64>(extents).first(header.shape.rank()));
+}
+
+std::vector<u8> with_promises(ByteView stream, const std::string& variable,
+                              const std::vector<StatedPromise>& promises) {
+  const auto size = size_t(header_bytes(stream.first(std::min(stream.size(), kPreambleBytes))));
+  Header header = read_header(stream.first(std::min(stream.size(), size)));
+  header.variable = variable, header.promises = promises;
+  Writer out;
+  write(header, out);
+  out.put_bytes(stream.subspan(size));
+  return {out.bytes().begin(), out.bytes().end()};
 }
 
 void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out) {
@@ -289,84 +352,6 @@ FrameHead read_frame_head(ByteView bytes) {
   return head;
 }
 
-Statement StatementMaker::statement() const {
-  Statement statement = statement_;
-  statement.decoded_hash = hash_of(bytes_of(std::span(hashes_)));
-  return statement;
-}
-
-namespace {
-
-// The bytes of the list of rooms in a tail, with the zeros behind it.
-constexpr u64 rooms_bytes(u64 chunks) { return aligned(4 * chunks); }
-
-}  // namespace
-
-void write(const Tail& tail, Writer& out) {
-  Writer all;
-  all.put(kTailMagic);
-  all.put(u32(0));
-  all.put(u64(tail.rooms.size()));
-  all.put_array(std::span(tail.rooms));
-  put_zeros(all, rooms_bytes(tail.rooms.size()) - 4 * tail.rooms.size());
-  all.put(u64(tail.moved.size()));
-  for (const Moved& moved : tail.moved) {
-    all.put(moved.ordinal);
-    all.put(moved.offset);
-  }
-  all.put(tail.statement.max_error);
-  all.put(tail.statement.special);
-  all.put(tail.statement.exact);
-  all.put(tail.statement.decoded_hash);
-  all.put(hash_of(all.bytes()));
-  all.put(u64(all.size() + sizeof(u64) + sizeof kEndMagic));
-  all.put(kEndMagic);
-  out.put_bytes(all.bytes());
-}
-
-u64 tail_bytes(ByteView end) {
-  Reader in(end);
-  in.take(end.size() - 2 * sizeof(u64));
-  const auto bytes = in.get<u64>();
-  expect_magic(in, kEndMagic, "the end is missing");
-  return bytes;
-}
-
-Tail read_tail(ByteView bytes, u64 chunks) {
-  const DefaultFloatingPoint environment;
-  if (bytes.size() < kTailEndBytes) fail_corrupt("the tail is too short");
-  Reader in(bytes.first(bytes.size() - kTailEndBytes));
-  Reader end(bytes.last(kTailEndBytes));
-  expect_hash(bytes.first(bytes.size() - kTailEndBytes), end.get<u64>(),
-              "the tail's checksum differs");
-  expect_magic(in, kTailMagic, "no tail where one should be");
-  if (in.get<u32>() != 0)
-    throw Error(Errc::unsupported, "the tail needs a feature that this build does not have");
-  Tail tail;
-  if (in.get<u64>() != chunks || chunks > in.remaining() / 4)
-    fail_corrupt("wrong number of chunks");
-  tail.rooms.resize(size_t(chunks));
-  in.get_array(std::span(tail.rooms));
-  if (!are_zeros(in.take(size_t(rooms_bytes(chunks) - 4 * chunks))))
-    fail_corrupt("bytes between the parts of the tail");
-  const auto moved = in.get<u64>();
-  if (moved > std::min<u64>(chunks, in.remaining() / 16)) fail_corrupt("too many moved chunks");
-  tail.moved.resize(size_t(moved));
-  for (size_t i = 0; i < tail.moved.size(); ++i) {
-    tail.moved[i].ordinal = in.get<u64>();
-    tail.moved[i].offset = in.get<u64>();
-    if (tail.moved[i].ordinal >= chunks) fail_corrupt("a moved chunk does not exist");
-    if (i > 0 && tail.moved[i].ordinal <= tail.moved[i - 1].ordinal)
-      fail_corrupt("moved chunks are out of order");
-  }
-  tail.statement.max_error = get_nonnegative(in);
-  tail.statement.special = in.get<u64>();
-  tail.statement.exact = in.get<u64>();
-  tail.statement.decoded_hash = in.get<u64>();
-  in.expect_end();
-  return tail;
-}
-
 size_t find_frame(ByteView bytes, size_t from) {
   const auto found = std::search(bytes.begin() + std::ptrdiff_t(std::min(from, bytes.size())),
                                  bytes.end(), kFrameMagic.begin(), kFrameMagic.end());
@@ -388,35 +373,7 @@ std::optional<FrameHead> find_frame_head(ByteView bytes) {
 bool may_begin_frame(ByteView bytes) {
   const size_t known = std::min(bytes.size(), kFrameMagicBytes);
   return std::ranges::equal(bytes.first(known), ByteView(kFrameMagic).first(known)) ||
-         (bytes.size() >= kFrameHeadBytes &&
-          std::ranges::all_of(bytes.first(kFrameHeadBytes), [](u8 byte) { return byte == 0; }));
-}
-
-bool may_begin_tail(ByteView bytes) {
-  const size_t known = std::min(bytes.size(), kTailMagic.size());
-  return known > 0 && std::ranges::equal(bytes.first(known), ByteView(kTailMagic).first(known));
-}
-
-bool is_end(ByteView bytes) { return std::ranges::equal(bytes, kEndMagic); }
-
-std::optional<size_t> find_tail(ByteView bytes, u64 chunks) {
-  constexpr size_t kStatementBytes = 32;
-  try {
-    Reader in(bytes);
-    expect_magic(in, kTailMagic, "no tail where one should be");
-    if (in.get<u32>() != 0 || in.get<u64>() != chunks || chunks > in.remaining() / 4)
-      return std::nullopt;
-    in.take(size_t(rooms_bytes(chunks)));
-    const auto moved = in.get<u64>();
-    if (moved > std::min<u64>(chunks, in.remaining() / 16)) return std::nullopt;
-    in.take(size_t(16 * moved));
-    const ByteView hashed = bytes.first(bytes.size() - in.remaining() + kStatementBytes);
-    in.take(kStatementBytes);
-    expect_hash(hashed, in.get<u64>(), "the tail's checksum differs");
-    return hashed.size() + kTailEndBytes;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+         (bytes.size() >= kFrameHeadBytes && are_zeros(bytes.first(kFrameHeadBytes)));
 }
 
 }  // namespace leeway

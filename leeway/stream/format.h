@@ -30,6 +30,15 @@ struct RegionBound {
   double bound = 0;  // absolute; 0: no loss
 };
 
+// What the writer has made sure of for a quantity that is calculated from values of this array, and
+// perhaps of others, or of these values themselves (docs/QUALITY.md, "Promises").
+struct StatedPromise {
+  std::string text;               // "sqrt(u^2+v^2)=abs:0.1", "zeros(t)"
+  double bound = 0, reached = 0;  // absolute: allowed, and the largest error found
+  friend bool operator==(const StatedPromise&, const StatedPromise&) = default;
+};
+inline constexpr size_t kMostPromises = 64, kMostPromiseText = 1024;  // each text, in bytes
+
 struct Header {
   DType dtype = DType::f32;
   Shape shape, chunk;
@@ -39,6 +48,12 @@ struct Header {
   std::string recipe;
   std::vector<u64> fills;  // bit patterns, zero-extended
   std::vector<RegionBound> regions;
+  std::string variable;  // the name that promises have for this array
+  std::vector<StatedPromise> promises;
+  // Whether the array may grow along its first axis. `shape` has the extent that the stream's last
+  // tail states; stored is 0.
+  bool is_growing = false;
+  u64 hash = 0;  // of the header, as stored; only if it was read
 
   // Chunks are numbered in row-major order of the grid that they form.
   Shape grid() const;
@@ -112,7 +127,14 @@ struct Moved {
   u64 ordinal, offset;
 };
 
+// What the tail of a growing stream states: of which stream it is the tail, and how far the array
+// reaches along its first axis.
+struct Growth {
+  u64 header_hash, extent;
+};
+
 struct Tail {
+  std::optional<Growth> growth;
   std::vector<u32> rooms;    // for each chunk, the bytes reserved for its payload in its place
   std::vector<Moved> moved;  // by ordinal
   Statement statement;
@@ -120,6 +142,9 @@ struct Tail {
 inline constexpr size_t kTailEndBytes = 24;
 
 LEEWAY_EXPORT void write(const Header& header, Writer& out);
+// The same stream, of the standard form, with promises in its header.
+LEEWAY_EXPORT std::vector<u8> with_promises(ByteView stream, const std::string& variable,
+                                            const std::vector<StatedPromise>& promises);
 LEEWAY_EXPORT void write(const FrameHead& head, std::span<u8, kFrameHeadBytes> out);
 // Completes the frame that begins at `start` with room for a head, and then has its payload.
 LEEWAY_EXPORT void finish_frame(const FrameHead& head, size_t start, Writer& out);
@@ -129,10 +154,15 @@ inline constexpr size_t kPreambleBytes = 16;
 // Reads the size of the whole header from the first kPreambleBytes bytes.
 LEEWAY_EXPORT u64 header_bytes(ByteView preamble);
 LEEWAY_EXPORT Header read_header(ByteView bytes);
+// The hash that a stored header ends with.
+LEEWAY_EXPORT u64 stored_hash(ByteView header);
+// The extent of the first axis becomes what a tail states. Throws if no array is that large.
+LEEWAY_EXPORT void set_extent(Header& header, u64 extent);
 LEEWAY_EXPORT FrameHead read_frame_head(ByteView bytes);
 // Reads the size of the whole tail from the last kTailEndBytes bytes.
 LEEWAY_EXPORT u64 tail_bytes(ByteView end);
-LEEWAY_EXPORT Tail read_tail(ByteView bytes, u64 chunks);
+// The tail of a growing stream says itself how many chunks there are.
+LEEWAY_EXPORT Tail read_tail(ByteView bytes, const Header& header);
 
 inline constexpr size_t kFrameMagicBytes = 4, kEndMagicBytes = 8;
 // Returns where the next frame may begin, at or after `from`; bytes.size() if nowhere.
@@ -146,9 +176,10 @@ LEEWAY_EXPORT bool may_begin_tail(ByteView bytes);
 // Whether these bytes are the last of a stream.
 LEEWAY_EXPORT bool is_end(ByteView bytes);
 // Returns the length of the tail that begins with these bytes, even if they end before it does;
-// nothing if they are no tail.
-LEEWAY_EXPORT std::optional<size_t> find_tail(ByteView bytes, u64 chunks);
-// The most bytes that a tail may have.
-constexpr u64 most_tail_bytes(u64 chunks) { return 96 + 20 * chunks; }
+// nothing if they are no tail of this stream.
+LEEWAY_EXPORT std::optional<size_t> find_tail(ByteView bytes, const Header& header);
+// The most bytes that a tail may have which begins with these bytes.
+inline constexpr size_t kTailBeginBytes = 40;
+LEEWAY_EXPORT u64 most_tail_bytes(ByteView begin, const Header& header);
 
 }  // namespace leeway

@@ -63,17 +63,45 @@ TEST(Format, ChunksCoverTheArrayOnce) {
 }
 
 TEST(Format, TailComesBack) {
-  Tail tail{{5, 0, 0xffffffff}, {{0, 77}, {2, u64(1) << 41}}, {0.5, 1, 2, 3}};
+  Tail tail{{}, {5, 0, 0xffffffff}, {{0, 77}, {2, u64(1) << 41}}, {0.5, 1, 2, 3}};
   Writer out;
   write(tail, out);
   EXPECT_EQ(tail_bytes(out.bytes().last(kTailEndBytes)), out.size());
-  const Tail read = read_tail(out.bytes(), 3);
+  Header header;
+  header.shape = {3};
+  header.chunk = {1};
+  const Tail read = read_tail(out.bytes(), header);
   EXPECT_EQ(read.rooms, tail.rooms);
   ASSERT_EQ(read.moved.size(), 2u);
   EXPECT_EQ(read.moved[1].ordinal, 2u);
   EXPECT_EQ(read.moved[1].offset, u64(1) << 41);
   EXPECT_EQ(read.statement.max_error, 0.5);
-  EXPECT_THROW(read_tail(out.bytes(), 2), Error);
+  header.shape = {2};
+  EXPECT_THROW(read_tail(out.bytes(), header), Error);
+}
+
+TEST(Format, TheTailOfAGrowingStreamSaysHowFarItReaches) {
+  Header header = sample_header();
+  header.regions.clear();
+  header.is_growing = true;
+  Writer stored;
+  write(header, stored);
+  Header read = read_header(stored.bytes());
+  EXPECT_TRUE(read.is_growing);
+  EXPECT_EQ(read.shape[0], 0u);
+  EXPECT_EQ(read.shape[2], header.shape[2]);
+  EXPECT_EQ(read.hash, stored_hash(stored.bytes()));
+  Tail tail{Growth{read.hash, 13}, {1, 2, 3, 4}, {}, {}};
+  Writer out;
+  write(tail, out);
+  EXPECT_EQ(read_tail(out.bytes(), read).growth->extent, 13u);
+  EXPECT_EQ(find_tail(out.bytes(), read), out.size());
+  read.hash ^= 1;  // another stream's
+  EXPECT_THROW(read_tail(out.bytes(), read), Error);
+  EXPECT_FALSE(find_tail(out.bytes(), read));
+  read.hash ^= 1;
+  read.is_growing = false;
+  EXPECT_THROW(read_tail(out.bytes(), read), Error);
 }
 
 TEST(Format, SmallestBoundsOfChunksAreThoseOfTheRegionsThatTouchThem) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "leeway/base/hash.h"
+#include "leeway/stream/fields.h"
 
 namespace leeway {
 namespace {
@@ -64,16 +65,16 @@ ByteView StreamReader::read_header_bytes(Bytes& storage) const {
 
 void StreamReader::read_index(u64 end) {
   Bytes storage;
-  const u64 chunks = header_.grid().size();
   if (end < first_frame_ + kTailEndBytes) fail_corrupt("the tail is missing");
   tail_bytes_ = tail_bytes(source_.read(end - kTailEndBytes, kTailEndBytes, storage));
   if (tail_bytes_ > end - first_frame_) fail_corrupt("the tail is too long");
-  tail_ = read_tail(source_.read(end - tail_bytes_, tail_bytes_, storage), chunks);
+  tail_ = read_tail(source_.read(end - tail_bytes_, tail_bytes_, storage), header_);
+  if (tail_.growth) set_extent(header_, tail_.growth->extent);
   const u64 tail_offset = end - tail_bytes_;
   if (tail_offset % kAlignment != 0) fail_corrupt("the tail is not in its place");
   u64 offset = first_frame_;
   offsets_.clear();
-  offsets_.reserve(size_t(chunks));
+  offsets_.reserve(tail_.rooms.size());
   for (const u32 room : tail_.rooms) {
     if (offset > end) fail_corrupt("the index points outside");
     offsets_.push_back(offset);
@@ -81,8 +82,11 @@ void StreamReader::read_index(u64 end) {
   }
   if (tail_.moved.empty() ? offset != tail_offset : offset > tail_offset)
     fail_corrupt("the index does not fit the stream");
+  // In a growing stream, frames that were moved may lie under the room of the chunk before new
+  // ones.
+  const u64 first_moved = tail_.growth ? first_frame_ : offset;
   for (const Moved& moved : tail_.moved) {
-    if (moved.offset < offset || moved.offset > tail_offset - kFrameHeadBytes ||
+    if (moved.offset < first_moved || moved.offset > tail_offset - kFrameHeadBytes ||
         moved.offset % kAlignment != 0)
       fail_corrupt("the index points outside");
     offsets_[size_t(moved.ordinal)] = moved.offset;
@@ -137,13 +141,18 @@ u64 StreamReader::frame_bytes_at(u64 at) const {
   return bytes <= source_.size() - at ? bytes : 0;
 }
 
+// Returns as many bytes as a tail may have that begins at `at`.
+ByteView StreamReader::read_as_tail(u64 at, Bytes& storage) const {
+  const u64 left = source_.size() - at;
+  const ByteView begin = source_.read(at, std::min<u64>(left, kTailBeginBytes), storage);
+  return source_.read(at, std::min(left, most_tail_bytes(begin, header_)), storage);
+}
+
 // Returns the size of the whole tail that begins at `at`; 0 if there is none.
 u64 StreamReader::tail_bytes_at(u64 at) const {
-  const u64 chunks = header_.grid().size(),
-            most = std::min(source_.size() - at, most_tail_bytes(chunks));
   Bytes storage;
-  const ByteView bytes = source_.read(at, most, storage);
-  const auto size = find_tail(bytes, chunks);
+  const ByteView bytes = read_as_tail(at, storage);
+  const auto size = find_tail(bytes, header_);
   return size && *size <= bytes.size() &&
                  is_end(bytes.subspan(*size - kEndMagicBytes, kEndMagicBytes))
              ? *size
@@ -152,20 +161,21 @@ u64 StreamReader::tail_bytes_at(u64 at) const {
 
 // Whether the bytes at `at` may be what an interrupted update has left, after its frames if any.
 bool StreamReader::may_be_unfinished(u64 at, bool after_frames) const {
-  const u64 chunks = header_.grid().size();
   Bytes storage;
-  const ByteView rest =
-      source_.read(at, std::min(source_.size() - at, most_tail_bytes(chunks)), storage);
+  const ByteView rest = read_as_tail(at, storage);
+  // Many processes may be putting frames behind a growing stream, each at a place of its own.
+  if (header_.is_growing) return find_tail(rest, header_) ? is_tail_unfinished(rest) : !has_end();
   if (may_begin_frame(rest)) return true;
   if (!after_frames) return false;
-  const auto is_zero = [](ByteView bytes) {
-    return std::ranges::all_of(bytes, [](u8 byte) { return byte == 0; });
-  };
-  // A tail of full length is unfinished if its last bytes are still zeros; others are damage.
-  if (const auto tail = find_tail(rest, chunks); tail && *tail <= rest.size())
-    return is_zero(rest.subspan(*tail - kEndMagicBytes, kEndMagicBytes));
+  if (find_tail(rest, header_)) return is_tail_unfinished(rest);
   // A tail that has its last bytes, but is no whole tail, is damaged as well.
-  return is_zero(rest) || (may_begin_tail(rest) && !has_end());
+  return are_zeros(rest) || (may_begin_tail(rest) && !has_end());
+}
+
+// A tail of full length is unfinished if its last bytes are still zeros; others are damage.
+bool StreamReader::is_tail_unfinished(ByteView rest) const {
+  const size_t tail = *find_tail(rest, header_);
+  return tail > rest.size() || are_zeros(rest.subspan(tail - kEndMagicBytes, kEndMagicBytes));
 }
 
 void StreamReader::check_statement(const Statement& of_frames) const {
@@ -190,6 +200,8 @@ u64 StreamReader::dead_bytes() const {
 }
 
 void StreamReader::search_frames() {
+  // A growing stream has the chunks that are found.
+  if (header_.is_growing) set_extent(header_, 0);
   const u64 chunks = header_.grid().size(), size = source_.size();
   if (chunks / kSalvageable > size / kFrameHeadBytes + 1)
     fail_corrupt("too little is left to salvage");
@@ -199,8 +211,25 @@ void StreamReader::search_frames() {
   Bytes storage;
   for (u64 at = first_frame_; at + kFrameHeadBytes <= size;)
     at += search_window(at, source_.read(at, std::min(size - at, kWindow), storage));
-  const auto found = chunks - u64(std::ranges::count(offsets_, u64(0)));
-  if (chunks / kSalvageable > found) fail_corrupt("too little is left to salvage");
+  const auto found = this->chunks() - u64(std::ranges::count(offsets_, u64(0)));
+  if (this->chunks() / kSalvageable > found) fail_corrupt("too little is left to salvage");
+}
+
+// Notes where a frame is, in a growing stream of as many rows as it says that there are.
+void StreamReader::note(u64 ordinal, u64 offset) {
+  if (ordinal >= chunks() && header_.is_growing) {
+    Header row = header_;
+    set_extent(row, 1);
+    const u64 in_row = row.grid().size(), most = kSalvageable * (source_.size() / kFrameHeadBytes);
+    if (in_row == 0 || in_row > most || ordinal > most - in_row) return;
+    try {
+      set_extent(header_, (ordinal / in_row + 1) * header_.chunk[0]);
+    } catch (const Error&) {
+      return;  // no array is that large
+    }
+    offsets_.resize(size_t(header_.grid().size()));
+  }
+  if (ordinal < chunks()) offsets_[size_t(ordinal)] = offset;
 }
 
 // Notes the frames whose heads lie in a window. Returns where the next window begins, counted from
@@ -208,10 +237,10 @@ void StreamReader::search_frames() {
 u64 StreamReader::search_window(u64 start, ByteView window) {
   for (size_t at = 0; (at = find_frame(window, at)) + kFrameHeadBytes <= window.size(); ++at) {
     const auto head = find_frame_head(window.subspan(at, kFrameHeadBytes));
-    if (!head || head->ordinal >= chunks() ||
+    if (!head || (head->ordinal >= chunks() && !header_.is_growing) ||
         head->payload_bytes > source_.size() - (start + at) - kFrameHeadBytes)
       continue;
-    offsets_[size_t(head->ordinal)] = start + at;
+    note(head->ordinal, start + at);
     at += kFrameHeadBytes + size_t(head->payload_bytes) - 1;
     if (at >= window.size()) return at + 1;
   }
@@ -240,8 +269,7 @@ StreamReader::Chunk StreamReader::read_chunk(u64 ordinal, Bytes& storage) const 
   const ByteView all =
       source_.read(at, std::clamp(source_.size() - at, bytes, with_zeros), storage);
   chunk.payload = all.first(size_t(bytes));
-  if (std::ranges::any_of(all.subspan(size_t(bytes)), [](u8 byte) { return byte != 0; }))
-    fail_corrupt("bytes between two chunks");
+  if (!are_zeros(all.subspan(size_t(bytes)))) fail_corrupt("bytes between two chunks");
   if (hash_of(chunk.payload) != chunk.head.payload_hash) fail_corrupt("a chunk's checksum differs");
   return chunk;
 }

@@ -19,8 +19,9 @@ class LEEWAY_EXPORT StreamReader {
   enum class OnDamage { refuse, salvage };
 
   // Reads header and tail; a brief stream is read as a whole. Bytes that an interrupted update has
-  // left after the end are ignored: the stream is what it was before. With `salvage`, chunks are
-  // searched for if the tail is damaged; the header must be whole, and so must a brief stream.
+  // left after the end are ignored, and so are rows that are being appended: the stream is what it
+  // was before. With `salvage`, chunks are searched for if the tail is damaged; the header must be
+  // whole, and so must a brief stream.
   // `source` must outlive the reader.
   explicit StreamReader(const ByteSource& source, OnDamage on_damage = OnDamage::refuse);
 
@@ -75,8 +76,11 @@ class LEEWAY_EXPORT StreamReader {
   bool find_earlier_end();
   u64 frame_bytes_at(u64 at) const;
   u64 tail_bytes_at(u64 at) const;
+  ByteView read_as_tail(u64 at, Bytes& storage) const;
   bool may_be_unfinished(u64 at, bool after_frames) const;
+  bool is_tail_unfinished(ByteView rest) const;
   void search_frames();
+  void note(u64 ordinal, u64 offset);
   u64 search_window(u64 start, ByteView window);
 
   const ByteSource& source_;

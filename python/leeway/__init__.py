@@ -23,11 +23,12 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 import numpy as np
 
 from . import _native
+from ._judge import BoundAdvice, Comparison, Kept, Report, Suggestion, Together
 from ._arrays import NUMPY_NAMES, as_array, bfloat16, default_threads, fill_values, number, split_fills, value_range
 from ._selection import Selection
 
-__all__ = ["Info", "Stream", "Verification", "advise", "compare", "compress", "decompress", "inspect", "preview", "recipes", "region",
-           "verify"]
+__all__ = ["Info", "Stream", "Verification", "advise", "append", "compare", "compress", "compress_together", "decompress", "inspect",
+           "join", "preview", "recipes", "region", "report", "verify", "verify_together"]
 __version__: str = _native.version()
 
 Stream = Union[bytes, bytearray, memoryview, np.ndarray, str, os.PathLike]
@@ -94,6 +95,7 @@ def compress(
     region_bounds: Iterable[tuple[Any, float]] = (),
     bounds: Any = None,
     brief: bool = False,
+    growing: bool = False,
     progress: Progress | None = None,
 ) -> bytes:
     """Compresses an array of integers or floating-point numbers, of any layout and byte order, into a stream.
@@ -123,6 +125,7 @@ def compress(
     threads       worker threads; LEEWAY_NUM_THREADS or all cores if not given. The stream does not depend on it.
     brief         whether an array that fits into one chunk gets the brief form of a stream, which saves some 250 bytes: for what is
                   embedded in a container or sent in a message. Everything reads both forms; a brief stream cannot be updated.
+    growing       whether rows can be put behind the array: see append()
     progress      called now and then with the part of the work that is done, 0 to 1, from any thread; what it raises ends the work
 
     NaN and infinities are always kept. Decoded arrays are in the byte order of the machine, rows last.
@@ -135,7 +138,7 @@ def compress(
     stream = _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless, ratio, rate, pointwise), recipe, fills, detect_fills,
                               _chunk(chunk), threads or default_threads(),
                               [(*_box(region, values.shape), number("the bound of a region", bound)) for region, bound in region_bounds],
-                              None if bounds is None else _bounds(bounds), fill_bits, bool(brief), None, progress)
+                              None if bounds is None else _bounds(bounds), fill_bits, bool(brief), None, bool(growing), progress)
     asked = min(values.nbytes / ratio if ratio else np.inf, values.size * rate / 8 if rate else np.inf)
     missed = np.isfinite(asked) and not 0.97 <= len(stream) / max(asked, 1) <= 1.03
     if missed and (len(stream) > asked or inspect(stream).max_error > 0):  # smaller without an error is as good as can be
@@ -152,7 +155,7 @@ def _compress_chunk(array: Any, limits: list[tuple[str, float]], recipe: str, fi
     values, as_type = as_array(array)
     fills, fill_bits = split_fills(values, as_type, fill_values(array, fill))
     regions = [(*_box(region, values.shape), bound) for region, bound in region_bounds]
-    return _native.compress(values, as_type, limits, recipe, fills, True, [], threads, regions, None, fill_bits, True, whole, None)
+    return _native.compress(values, as_type, limits, recipe, fills, True, [], threads, regions, None, fill_bits, True, whole, False, None)
 
 
 def _result(stream: _native.Stream, shape: Sequence[int], out: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, str]:
@@ -227,11 +230,14 @@ class Info:
     chunk: tuple[int, ...]
     chunks: int
     form: str  #: "standard" or "brief"
+    growing: bool  #: whether rows can be put behind the array: append()
     bound: Mapping[str, float]  #: as asked
     abs_bound: float  #: the absolute bound in force; 0: no loss
     range: tuple[float, float]
     recipe: str
     fill_bits: list[int]
+    variable: str  #: the name that promises have for this array
+    promises: list[tuple[str, float, float]]  #: of derived quantities: text, absolute bound, largest error found
     max_error: float  #: the largest error reached
     special_values: int  #: NaN, infinities, fill values
     exact_values: int  #: others that are kept bit for bit
@@ -299,7 +305,7 @@ def _alike(original: Any, other: Any) -> tuple[Any, Any, str]:
     return first, second, as_type
 
 
-def compare(original: Any, other: Any, *, fill: float | Iterable[float] | None = (), ssim: bool = True) -> dict[str, float]:
+def compare(original: Any, other: Any, *, fill: float | Iterable[float] | None = (), ssim: bool = True) -> Comparison:
     """How far an array, or that of a stream, is from the original: max_abs, max_rel, max_pointwise, mean_error, rmse, nrmse, psnr, l2,
     pearson, ssim, and special_mismatches (NaN, infinities and fill values that differ). Both must have the same type and shape.
 
@@ -309,7 +315,93 @@ def compare(original: Any, other: Any, *, fill: float | Iterable[float] | None =
         other = decompress(other)
     first, second, as_type = _alike(original, other)
     found = value_range(original, fill)
-    return _native.compare(first, second, as_type, found.fill_bits if found else [], ssim)
+    return Comparison(_native.compare(first, second, as_type, found.fill_bits if found else [], ssim))
+
+
+def report(original: Any, decoded: Any, *, name: str = "", units: str = "", title: str = "What compression did to the data",
+           fill: float | Iterable[float] | None = (), bound: float = 0, rates: bool = True, threads: int | None = None,
+           progress: Progress | None = None) -> Report:
+    """What compression did to an array, as a page (docs/QUALITY.md) that shows itself in a notebook: report(array, stream), or with the
+    decoded array in the place of the stream.
+
+    bound  the absolute bound, where a stream does not state it
+    rates  whether other bounds and presets are tried on a part of the array
+    """
+    facts, sizes = [name, units, "", ""], (0, 0)
+    if isinstance(decoded, (bytes, bytearray, memoryview, str, os.PathLike)):
+        info = inspect(decoded)
+        facts[2:] = [",".join(kind if kind == "lossless" else f"{kind}={value!r}" for kind, value in info.bound.items()), info.recipe]
+        bound, sizes, decoded = bound or info.abs_bound, (info.input_bytes, info.stream_bytes), decompress(decoded, threads=threads)
+    first, second, as_type = _alike(original, decoded)
+    found = value_range(original, fill)
+    page, scores = _native.report(first, second, as_type, found.fill_bits if found else [], title, facts, float(bound), sizes, rates,
+                                  threads or default_threads(), progress)
+    return Report(page, scores, np.asarray(original), np.asarray(decoded), float(bound))
+
+
+def compress_together(
+    arrays: Mapping[str, Any],
+    promises: Sequence[str],
+    *,
+    abs: float | Mapping[str, float] | None = None,
+    rel: float | Mapping[str, float] | None = None,
+    pointwise: float | Mapping[str, float] | None = None,
+    recipe: str = "small",
+    fill: float | Iterable[float] | None = (),
+    detect_fills: bool = True,
+    threads: int | None = None,
+) -> Together:
+    """Compresses arrays of one shape so that what is calculated from them keeps bounds of its own, which are stated in the streams and
+    checked by verify_together() and verify():
+
+    >>> import numpy as np, leeway
+    >>> y, x = np.mgrid[:60, :80]
+    >>> wind = {"u": 20 + 9 * np.sin(x / 9), "v": 5 * np.cos(y / 7)}
+    >>> made = leeway.compress_together(wind, ["sqrt(u^2+v^2)=abs:0.1"], abs=0.5)
+    >>> u, v = (leeway.decompress(made[name]) for name in "uv")
+    >>> bool(np.abs(np.hypot(u, v) - np.hypot(wind["u"], wind["v"])).max() <= 0.1)
+    True
+
+    promises  "EXPRESSION=abs:E" or "=rel:E" at every point; "mean(EXPRESSION)=abs:E", also with axis=, block= or region=;
+              "zeros(NAME)", "sign(NAME)", "NAME>=V", "NAME<=V" (docs/QUALITY.md)
+    abs, rel, pointwise  bounds of the arrays themselves, for all or by name; where none is given the promises decide, and no value is off
+              by more than a sixteenth of the range
+    """
+    members = []
+    for name, array in arrays.items():
+        values, as_type = as_array(array)
+        limits = []
+        for kind, given in (("abs", abs), ("rel", rel), ("pointwise", pointwise)):
+            value = given.get(name) if isinstance(given, Mapping) else given
+            if value is not None:
+                limits.append((kind, number(f"{kind}=", value)))
+        found = value_range(array, fill) if detect_fills else None
+        bits = found.fill_bits if found else split_fills(values, as_type, fill_values(array, fill))[1]
+        members.append((str(name), values, as_type, limits, bits))
+    streams, kept = _native.compress_together(members, [str(promise) for promise in promises], recipe, detect_fills,
+                                              threads or default_threads())
+    return Together(dict(zip(map(str, arrays), streams)), [Kept(**_without(one)) for one in kept])
+
+
+def _without(found: dict[str, Any]) -> dict[str, Any]:
+    return {name: found[name] for name in ("text", "bound", "reached", "compared", "beyond")}
+
+
+def verify_together(streams: Mapping[str, Stream], originals: Mapping[str, Any], *, threads: int | None = None) -> list[Kept]:
+    """Checks every promise that the streams state of quantities calculated from several arrays, on what they decode to. Every bound and
+    checksum of the streams themselves is what verify() checks."""
+    members, promises = [], {}
+    for stream in streams.values():
+        info = inspect(stream)
+        if info.variable not in originals:
+            raise ValueError(f"the stream is of the variable {info.variable!r}, of which there is no original")
+        first, second, as_type = _alike(originals[info.variable], decompress(stream, threads=threads))
+        members.append((info.variable, first, second, as_type, info.fill_bits))
+        promises.update({text: bound for text, bound, _ in info.promises})
+    kept, missing = _native.check_together(members, list(promises.items()), threads or default_threads())
+    if missing:
+        raise ValueError(f"arrays are missing that {missing[0]!r} speaks of")
+    return [Kept(**_without(one)) for one in kept]
 
 
 def advise(
@@ -321,11 +413,24 @@ def advise(
     l2: float | None = None,
     lossless: bool = False,
     recipes: Sequence[str] = (),
+    want: str | Sequence[str] = (),
+    fill: float | Iterable[float] | None = (),
     threads: int | None = None,
-) -> list[dict[str, Any]]:
-    """Tries recipes, the presets if none are given, on a part of the array under the bound of the whole: a list with recipe,
+) -> Any:
+    """Without a bound: which one suits the array (BoundAdvice), by quality, information and noise; or, with `want`, the largest that meets
+    requirements: "dssim=0.9995", "ratio=30", "spectrum=1%@0.5nyquist", "gradient=1%", or scores such as "r2>=0.99999".
+    compress(array, **advise(array).best.bound) takes it.
+
+    With a bound: tries recipes, the presets if none are given, on a part of the array under the bound of the whole: a list with recipe,
     ratio, compress_mb_s, decompress_mb_s and max_error of each, best ratio first."""
     values, as_type = as_array(array)
+    if abs is rel is psnr is l2 is None and not lossless:
+        found_range = value_range(array, fill)
+        wants = [want] if isinstance(want, str) else list(want)
+        precision, suggested, chosen = _native.suggest(values, as_type, found_range.fill_bits if found_range else [],
+                                                       recipes[0] if recipes else "small", wants, threads or default_threads())
+        suggestions = tuple(Suggestion(**one) for one in suggested)
+        return BoundAdvice(precision, suggestions, suggestions[chosen] if suggestions else None)
     found = _native.advise(values, as_type, _limits(abs, rel, psnr, l2, lossless, None, None), list(recipes), threads or default_threads(),
                            fill_values(array, ()))
     return sorted(found, key=lambda entry: -entry["ratio"])
@@ -334,3 +439,6 @@ def advise(
 def recipes() -> dict[str, tuple[str, str]]:
     """The named recipes: the stages of each, and what it is good for."""
     return _native.recipes()
+
+
+from ._grow import append, join  # noqa: E402  they use what is above

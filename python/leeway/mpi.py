@@ -8,6 +8,8 @@
 
 All ranks of the communicator call each function, and all get the same result or the same error. The file is an ordinary stream,
 byte for byte what leeway.compress() makes of the whole array with the same chunks.
+
+    leeway.mpi.append(comm, "run.lwy", block, first=(0, j, k), shape=(1, ny, nx), abs=1e-3)     # after every step
 """
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ import leeway
 from leeway import _native
 from leeway._arrays import as_array, bfloat16, fill_values, split_fills
 
-__all__ = ["Report", "read", "write"]
+__all__ = ["Report", "append", "read", "write"]
 
 _PIECE = 1 << 30  # counts of MPI are ints
 
@@ -112,6 +114,7 @@ class Report:
     abs_bound: float  #: in force; 0: no loss
     max_error: float
     special_values: int
+    extent: int  #: of the array along its first axis, now
     chunks: int
     least_chunks: int  #: of the rank with fewest
     most_chunks: int
@@ -173,6 +176,7 @@ def write(
     durable: bool = True,
     check: bool = False,
     writers: int = 0,
+    streamed: bool | int = False,
     progress: Callable[[float], Any] | None = None,
 ) -> Report:
     """Writes an array of which every rank has a part into the file `path`. All ranks call it with the same settings.
@@ -190,10 +194,60 @@ def write(
     durable    whether to wait until the disk has it
     check      read back all that was written, not only the ends of it
     writers    how many ranks write; 0: as suits the machines
+    streamed   write while compressing, in rounds of so many bytes of the array on each rank (True: 64 MiB): less memory, and writing costs
+               no time of its own where compressing takes longer. Frames then lie in the order in which they were made.
 
     The file appears under its name when it is whole; until then the name leads to what it led to before.
     """
-    def prepare(_: _Team) -> tuple[Any, ...]:
+    prepare = _arguments(path, block, first, shape, dtype, leeway._limits(abs, rel, psnr, l2, lossless, ratio, rate, pointwise), recipe, fill,
+                         detect_fills, chunk, region_bounds, threads, exclusive, durable, check, writers, int(streamed), False, progress)
+    return Report(**_together(comm, prepare, _native.team_write))
+
+
+def append(
+    comm: Any,
+    path: str | os.PathLike,
+    block: Any,
+    *,
+    first: Any,
+    shape: Sequence[int],
+    dtype: Any = None,
+    abs: float | None = None,
+    rel: float | None = None,
+    lossless: bool = False,
+    pointwise: float | None = None,
+    recipe: str = "balanced",
+    fill: float | Iterable[float] | None = (),
+    detect_fills: bool = True,
+    chunk: Sequence[int] | None = None,
+    threads: int = 1,
+    durable: bool = True,
+    check: bool = False,
+    writers: int = 0,
+    progress: Callable[[float], Any] | None = None,
+) -> Report:
+    """Puts rows behind the array in a growing stream's file, along the first axis; makes the file if there is none. A step of a simulation
+    is one row, or some. All ranks call it with the same settings.
+
+    block, first, shape  as for write(), of the rows that are appended now: shape=(1, ny, nx), and first=(0, j, k)
+
+    Bound, recipe, fill and chunk count for the first rows; later ones follow them. A bound relative to the range is that of the first rows.
+    Rows are compressed in chunks: chunk[0] of them together. Appends of a multiple of chunk[0] make the smallest streams; without chunk=,
+    it is at most what the first append has.
+
+    The other arguments are those of write(). Whoever reads the file finds the rows of the last call that returned, also while the next
+    one is under way, and after a run was killed.
+    """
+    prepare = _arguments(path, block, first, shape, dtype, leeway._limits(abs, rel, None, None, lossless, None, None, pointwise), recipe, fill,
+                         detect_fills, chunk, (), threads, False, durable, check, writers, 0, True, progress)
+    return Report(**_together(comm, prepare, _native.team_write))
+
+
+def _arguments(path: Any, block: Any, first: Any, shape: Sequence[int], dtype: Any, limits: list[tuple[str, float]], recipe: str, fill: Any,
+               detect_fills: bool, chunk: Any, region_bounds: Iterable[tuple[Any, float]], threads: int, exclusive: bool, durable: bool,
+               check: bool, writers: int, streamed: int, appends: bool, progress: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """What makes the arguments of _native.team_write() of those of write() and append()."""
+    def prepare(_: Any) -> tuple[Any, ...]:
         blocks, firsts = _blocks(block, first, len(shape))
         arrays = [as_array(one) for one in blocks]
         names = {as_type or {"f": "f", "i": "i", "u": "u"}[values.dtype.kind] + str(8 * values.dtype.itemsize) for values, as_type in arrays}
@@ -205,12 +259,12 @@ def write(
         sample, as_type = arrays[0] if arrays else (np.empty(0, np.float32), "")
         fills, bits = split_fills(sample, as_type, fill_values(blocks[0] if blocks else None, fill))
         return (os.fspath(path), [values for values, _ in arrays], firsts, names.pop(), [int(n) for n in shape],
-                leeway._limits(abs, rel, psnr, l2, lossless, ratio, rate, pointwise), recipe, fills, bits, detect_fills,
+                limits, recipe, fills, bits, detect_fills,
                 [] if chunk is None else leeway._chunk(chunk),
                 [(*leeway._box(region, shape), float(bound)) for region, bound in region_bounds], threads, exclusive, durable, check, writers,
-                progress)
+                streamed, appends, progress)
 
-    return Report(**_together(comm, prepare, _native.team_write))
+    return prepare
 
 
 def read(comm: Any, path: str | os.PathLike, *, first: Sequence[int] | None = None, shape: Sequence[int] | None = None,

@@ -28,7 +28,7 @@ from leeway import _arrays, _bounds_file, _cf, _native
 with contextlib.suppress(ImportError):  # Zarr needs no h5py
     import leeway.hdf5
 
-__all__ = ["Encoding", "encoding"]
+__all__ = ["Advice", "Encoding", "advise", "encoding"]
 
 Bounds = Union[float, Mapping[str, float], None]
 
@@ -357,6 +357,56 @@ def encoding(
             lossy_compression_bound=bound, lossy_compression_version=leeway.__version__,
             lossy_compression_reader=_native.HDF5_READER if to == "netcdf" else ZARR_READER)
     return result
+
+
+class Advice(dict):
+    """A bound for each variable, as text ("abs:0.01"): change what you like, and give it to encoding(ds, bounds=...)."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, leeway.BoundAdvice] = {}  #: all that leeway.advise() said
+        self.left_alone: dict[str, str] = {}  #: floating-point variables that hold no data, and why
+
+    def __repr__(self) -> str:
+        said = [f"{name}: {bound!r} by {next(s.by for s in self.found[name] if s.text == bound)}, ratio about "
+                f"{next(s.ratio for s in self.found[name] if s.text == bound):.1f}" if any(s.text == bound for s in self.found[name])
+                else f"{name}: {bound!r}" for name, bound in self.items()]
+        return "\n".join([*said, *(f"left alone: {name}, {reason}" for name, reason in self.left_alone.items())])
+
+
+def advise(ds: Any, *, want: str | Iterable[str] = (), recipe: str = "small", exclude: str | Iterable[str] = ()) -> Advice:
+    """Which bound suits each floating-point variable that holds data: encoding(ds, bounds=advise(ds)). What leeway.advise() takes for
+    noise, or the requirements of `want` ("dssim=0.9995"), decide. Of large variables a part is looked at, from the middle."""
+    _check_dataset(ds)
+    patterns = [exclude] if isinstance(exclude, str) else list(exclude)
+    left_alone = _cf.descriptions(ds) | _excluded(ds, patterns, [])
+    result = Advice()
+    for name in ds.data_vars:
+        variable = ds[name]
+        if variable.dtype.kind != "f" or not variable.size:
+            continue
+        if name in left_alone:
+            result.left_alone[name] = left_alone[name]
+            continue
+        fills = [variable.encoding[key] for key in ("_FillValue", "missing_value") if variable.encoding.get(key) is not None]
+        fills += [variable.attrs[key] for key in ("_FillValue", "missing_value") if key in variable.attrs]
+        found = leeway.advise(_middle(variable), want=[want] if isinstance(want, str) else list(want), recipes=[recipe], fill=fills)
+        # What is packed into integers cannot have a bound relative to each value.
+        is_packed = np.dtype(variable.encoding.get("dtype", variable.dtype)).kind != "f"
+        best = next((s for s in found if s.kind != "pointwise"), None) if is_packed and found.best and found.best.kind == "pointwise" else found.best
+        result.found[name] = found
+        if best is not None:
+            result[name] = best.text
+    return result
+
+
+def _middle(variable: Any, most: int = 1 << 22) -> np.ndarray:
+    """The values, or a part from the middle: slices of the first axes."""
+    for axis in variable.dims[:-2]:
+        rest = variable.size // variable.sizes[axis]
+        kept = max(1, min(variable.sizes[axis], most // max(rest, 1)))
+        first = (variable.sizes[axis] - kept) // 2
+        variable = variable.isel({axis: slice(first, first + kept)})
+    return np.asarray(variable.values)
 
 
 def _joined(earlier: str, later: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import BUILD
 
-VERBS = ["compress", "decompress", "inspect", "verify", "compare", "recipes", "stages", "sample", "bench", "doctor"]
+VERBS = ["compress", "decompress", "append", "join", "inspect", "verify", "compare", "recipes", "stages", "sample", "bench", "doctor"]
 
 
 @pytest.fixture
@@ -421,7 +421,8 @@ def test_inspect_and_doctor(leeway, field):
     info = leeway.json("inspect", "a.lwy")
     assert info["shape"] == [40, 50, 60] and info["dtype"] == "f32" and info["bound"]["asked"] == {"rel": 0.001, "psnr": 50.0}
     assert "largest error" in leeway("inspect", "a.lwy")
-    assert leeway.json("doctor")["healthy"] is True
+    said = leeway.json("doctor")
+    assert said["healthy"] is True and "Open MPI" in said["mpi"]["tried_with"]
 
 
 def test_compare_json(leeway, field):

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/golden/cases.h"
+#include "tests/golden/growing.h"
 
 namespace leeway::test {
 namespace {
@@ -31,6 +31,11 @@ int main(int argc, char** argv) {
     const Array decoded = decompress(made.stream);
     test::save(folder + name + ".lwy", made.stream.data(), made.stream.size());
     test::save(folder + name + ".raw", decoded.data(), size_t(decoded.bytes()));
+  });
+  test::for_each_growing([&](const std::string& what, const Bytes& stream) {
+    const Array decoded = decompress(stream);
+    test::save(folder + "/v1_" + what + ".lwy", stream.data(), stream.size());
+    test::save(folder + "/v1_" + what + ".raw", decoded.data(), size_t(decoded.bytes()));
   });
   return 0;
 }

@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Many ways to write and read one array on many ranks, for test_mpi.py:
  *   mpi_program write FILE SHAPE CHUNK HOW RECIPE BOUND=VALUE [FIELD] [OPTION ...]
+ *   mpi_program append FILE SHAPE ...    the same for rows behind a growing stream
  *   mpi_program read FILE SHAPE SEED     boxes at random; prints a sum that must not depend on
  * ranks mpi_program field FILE SHAPE FIELD   the array in a raw file Several commands may follow
  * each other, with -- between them. HOW: slab, block, odd (60 boxes dealt to the ranks), half
  * (every second rank has nothing), one (one rank has all). FIELD: smooth, nan (one rank has NaN
  * only), fill, const, huge. Option die=RANK,CALL kills a rank (-9) at its n-th call of the team;
- * limit=BYTES: no file may be larger; disagree: the last rank has another bound. */
+ * limit=BYTES: no file may be larger; disagree: the last rank has another bound; at=N: the field
+ * begins N planes later; streamed=BYTES; sleep=SECONDS: the last rank comes late. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "leeway_mpi.h"
 
 enum { kGhost = 2, kMostBlocks = 64 };
 
 static int me, ranks;
-static uint64_t shape[3], chunk[3];
+static uint64_t shape[3], chunk[3], field_at;
 
 static float value(const char* field, uint64_t i, uint64_t j, uint64_t k) {
   if (strcmp(field, "const") == 0) return 1.25f;
   if (strcmp(field, "nan") == 0 && i < shape[0] / 4) return NAN;
   if (strcmp(field, "fill") == 0 && i < shape[0] / 4) return -999;
+  i += field_at;
   const float x = sinf(0.13f * (float)i) * cosf(0.21f * (float)j) + sinf(0.002f * (float)(k * i));
   return strcmp(field, "huge") == 0 ? 1e30f * x : x;
 }
@@ -149,12 +153,17 @@ static int run_write(int argc, char** argv, leeway_context* leeway) {
   if (sscanf(argv[7], "%31[a-z0-9]=%lf", kind, &bound) != 2) return 2;
   leeway_mpi_files files = LEEWAY_MPI_FILES_DEFAULT;
   leeway_write_options options = {0};
+  const int appends = strcmp(argv[1], "append") == 0;
+  field_at = 0;
   for (int i = 9; i < argc; ++i) {
     if (sscanf(argv[i], "die=%d,%d", &victim, &calls_left) == 2) files = LEEWAY_MPI_FILES_MPI;
     if (strcmp(argv[i], "disagree") == 0 && me == ranks - 1) bound *= 2;
     if (strcmp(argv[i], "check") == 0) options.check = 1;
     sscanf(argv[i], "writers=%d", &options.writers);
     unsigned long long limit;
+    if (sscanf(argv[i], "at=%llu", &limit) == 1) field_at = limit;
+    if (sscanf(argv[i], "streamed=%llu", &limit) == 1) options.streamed = limit;
+    if (sscanf(argv[i], "sleep=%llu", &limit) == 1 && me == ranks - 1) sleep((unsigned)limit);
     if (sscanf(argv[i], "limit=%llu", &limit) == 1) {
       signal(SIGXFSZ, SIG_IGN);
       const struct rlimit most = {limit, limit};
@@ -179,18 +188,18 @@ static int run_write(int argc, char** argv, leeway_context* leeway) {
   leeway_write_report report;
   if (leeway_mpi_team_create(MPI_COMM_WORLD, files, &team) != 0) return 3;
   if (victim >= 0) make_mortal(&team);
-  const leeway_status status = leeway_team_write(leeway, &team, argv[2], LEEWAY_F32, 3, shape,
-                                                 (size_t)count, blocks, &options, &report);
+  const leeway_status status = (appends ? leeway_team_append : leeway_team_write)(
+      leeway, &team, argv[2], LEEWAY_F32, 3, shape, (size_t)count, blocks, &options, &report);
   leeway_mpi_team_free(&team);
   if (status != LEEWAY_OK)
     printf("rank %d of %d: %s: %s\n", me, ranks, leeway_status_name(status),
            leeway_message(leeway));
   if (status == LEEWAY_OK && me == 0)
-    printf("wrote %llu of %llu asked %llu sent %llu %llu chunks %llu to %llu calls %d\n",
+    printf("wrote %llu of %llu asked %llu sent %llu %llu chunks %llu to %llu calls %d rows %llu\n",
            (unsigned long long)report.output_bytes, (unsigned long long)report.input_bytes,
            (unsigned long long)report.asked_bytes, (unsigned long long)report.sent_raw,
            (unsigned long long)report.sent_compressed, (unsigned long long)report.least_chunks,
-           (unsigned long long)report.most_chunks, calls_left);
+           (unsigned long long)report.most_chunks, calls_left, (unsigned long long)report.extent);
   return status != LEEWAY_OK;
 }
 
@@ -262,7 +271,8 @@ static int run(int argc, char** argv) {
   int failed = 2;
   if (argc == 2 && strcmp(argv[1], "about") == 0)
     failed = me == 0 ? puts(leeway_mpi_about()) < 0 : 0;
-  if (argc >= 8 && strcmp(argv[1], "write") == 0) failed = run_write(argc, argv, leeway);
+  if (argc >= 8 && (strcmp(argv[1], "write") == 0 || strcmp(argv[1], "append") == 0))
+    failed = run_write(argc, argv, leeway);
   if (argc == 5 && strcmp(argv[1], "read") == 0) failed = run_read(argv, leeway);
   if (argc == 5 && strcmp(argv[1], "field") == 0) failed = run_field(argv);
   leeway_destroy(leeway);

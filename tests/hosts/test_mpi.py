@@ -173,6 +173,69 @@ def test_killed(mpi):
             mpi.path(left).unlink()
 
 
+def test_appended_rows(mpi):
+    """A run that is restarted on other ranks, read while it goes on: the file is that of one process."""
+    rows, at, serial = [4, 3, 1, 6, 2], 0, mpi.path("serial_run.lwy")
+    for ranks, count in zip((3, 1, 8, 4, 2), rows):
+        shape = f"{count}x40x48"
+        mpi(ranks, f"append run.lwy {shape} 4x16x16 odd small abs=1e-3 smooth at={at}")
+        # What a serial run makes of it.
+        mpi(1, f"write step.lwy {shape} 0x0x0 one lossless lossless=0 smooth at={at}")
+        subprocess.run([BUILD / "leeway", "append", serial, "step.lwy", "--abs", "1e-3", "--recipe", "small", "--chunk", "4x16x16", "--fill=-999", "-q"],
+                       cwd=mpi.folder, check=True, capture_output=True)
+        at += count
+        assert mpi.path("run.lwy").read_bytes() == serial.read_bytes(), at
+        mpi(2, f"read run.lwy {at}x40x48 3")
+    assert mpi.left() == []
+    done = mpi.run(2, "append run.lwy 2x40x47 0x0x0 slab small abs=1e-3", f"append run.lwy 2x40x48 0x0x0 slab small abs=1e-3 smooth disagree")
+    assert done.stdout.count("do not go on an array of 16x40x48") == 2 and done.stdout.count("the ranks disagree on the bound") == 2
+    assert mpi.path("run.lwy").read_bytes() == serial.read_bytes()
+    serial.unlink()
+
+
+def test_killed_while_appending(mpi):
+    """Every row that was committed is there, whenever a rank dies, and the run goes on behind it."""
+    first, second = "append k2.lwy 3x40x48 2x16x16 slab fast abs=1e-3 smooth", "append k2.lwy 3x40x48 2x16x16 odd fast abs=1e-3 smooth at=3"
+    mpi(3, first)
+    before = mpi.path("k2.lwy").read_bytes()
+    calls = 100000 - int(re.search(r"calls (\d+)", mpi(3, f"{second} die=0,100000"))[1])
+    after = mpi.path("k2.lwy").read_bytes()
+    turns = list(itertools.product(range(3), range(calls)))
+    for rank, call in turns if LONG else random.Random(6).sample(turns, 4) + [(0, calls - 1), (0, calls - 3)]:
+        mpi.path("k2.lwy").write_bytes(before)
+        mpi.run(3, f"{second} die={rank},{call}", timeout=60)
+        found = mpi.path("k2.lwy").read_bytes()
+        assert found.startswith(before)
+        info = subprocess.run([BUILD / "leeway", "decompress", "k2.lwy", "-f", "-o", "rows.npy"], cwd=mpi.folder, capture_output=True, text=True)
+        assert info.returncode == 0, (rank, call, info.stderr)
+        if found != after:
+            mpi(2, second)
+        assert mpi.path("k2.lwy").read_bytes() == after, (rank, call)
+
+
+def test_streamed(mpi):
+    """Written while it is compressed: the same frames, and the same values."""
+    said = mpi(4, f"write s.lwy {SHAPE} {CHUNK} odd balanced abs=1e-3 nan streamed=8192 check", f"read s.lwy {SHAPE} 5")
+    mpi(4, f"write o.lwy {SHAPE} {CHUNK} odd balanced abs=1e-3 nan")
+    assert re.search(r"sum \w+", said)[0] == re.search(r"sum \w+", mpi(2, f"read o.lwy {SHAPE} 5"))[0]
+    subprocess.run([BUILD / "leeway", "verify", "s.lwy"], cwd=mpi.folder, check=True, capture_output=True)
+    if os.geteuid() == 0:
+        done = mpi.run(4, f"write full.lwy {SHAPE} {CHUNK} slab lossless lossless=0 smooth streamed=8192 limit=8192")
+        assert done.stdout.count("input or output failed: ") == 4 and mpi.left() == []
+
+
+def test_what_stands_in_the_way(mpi):
+    """A folder for a target, a file of a dead run, a slow rank, four ways to the same file."""
+    mpi.path("folder").mkdir()
+    done = mpi.run(2, f"write folder {SHAPE} {CHUNK} slab fast abs=1e-3")
+    assert done.stdout.count("'folder' is not a regular file") == 2
+    mpi.path(".late.lwy.part-abcdefgh").write_bytes(b"of a dead run")
+    mpi(3, f"write late.lwy {SHAPE} {CHUNK} slab fast abs=1e-3 smooth sleep=1")
+    assert mpi.path("late.lwy").read_bytes() == mpi.serial("serial.lwy", "smooth", "fast", "abs=1e-3")
+    assert mpi.left() == [".late.lwy.part-abcdefgh"]
+    mpi.path(".late.lwy.part-abcdefgh").unlink()
+
+
 def test_the_page_runs(mpi):
     """Every line of docs/MPI.md."""
     if mpi.name not in ("openmpi-ompio", "mpich"):

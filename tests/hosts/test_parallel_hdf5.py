@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parallel HDF5 under mpirun, and a C program that registers the filter by itself."""
+import json
+import os
 import re
 
 import pytest
@@ -34,3 +36,23 @@ def test_registered_by_the_program(shell):
     said = shell("./program", "out.h5", env={**os.environ, "HDF5_PLUGIN_PATH": str(shell.folder)})
     assert "largest error" in said
     assert "FILTER_ID 47310" in shell("h5dump", "-pH", "out.h5")
+
+
+@pytest.mark.skipif(not os.path.exists("/usr/lib/x86_64-linux-gnu/netcdf/mpi/libnetcdf.so"),
+                    reason="libnetcdf-mpi-dev is not installed: parallel netCDF-4 is not tried")
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_parallel_netcdf(shell, python, leeway, ranks):
+    """Three ranks with rows and one without, through netCDF's own functions."""
+    words = json.loads(leeway("filter", "--abs", "1e-3", "--json"))["cd_values"]
+    netcdf = "/usr/lib/x86_64-linux-gnu/netcdf/mpi"
+    shell("mpicc.openmpi", "-Wall", "-Wextra", "-Werror", ROOT / "tests/hosts/parallel_netcdf.c", f"-I{netcdf}/include", f"-L{netcdf}", "-lnetcdf", "-lm", "-o",
+          "program")
+    shell("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", ranks, "-x", "HDF5_PLUGIN_PATH", "./program", "out.nc", *words)
+    python(f"""
+import netCDF4, h5py, leeway.hdf5
+with h5py.File("out.nc") as file:
+    t, rows = file["t"], 16 * max({ranks} - 1, 1)
+    i, j = np.meshgrid(np.arange(rows), np.arange(128), indexing="ij")
+    assert "47310" in t._filters and t.id.get_storage_size() < t.size * 4 / 2
+    assert 0 < np.abs(t[...] - np.sin(0.1 * i) * np.cos(0.07 * j)).max() <= 1.001e-3
+""")

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "leeway/parallel/pending.h"
+
+#include <algorithm>
+
+namespace leeway::parallel {
+namespace {
+
+// Transfers that are done when each of them is. All are driven to their end, whatever one brings.
+class Several final : public Transfer {
+ public:
+  void add(std::unique_ptr<Transfer> transfer) { open_.push_back(std::move(transfer)); }
+
+  bool test() override {
+    std::erase_if(open_,
+                  [&](const auto& transfer) { return guarded([&] { return transfer->test(); }); });
+    if (open_.empty()) rethrow();
+    return open_.empty();
+  }
+  void wait() override {
+    for (const auto& transfer : open_)
+      guarded([&] {
+        transfer->wait();
+        return true;
+      });
+    open_.clear();
+    rethrow();
+  }
+
+ private:
+  // A transfer that fails is done.
+  template <class F>
+  bool guarded(F&& f) {
+    try {
+      return f();
+    } catch (const std::exception&) {
+      if (!error_) error_ = std::current_exception();
+      return true;
+    }
+  }
+  void rethrow() {
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+  std::vector<std::unique_ptr<Transfer>> open_;
+  std::exception_ptr error_;
+};
+
+// An array that is one parcel; the parcel lives as long as its transfer.
+class ReceiveWhole final : public Transfer {
+ public:
+  ReceiveWhole(const Team& team, const MutableView& array, int from, const Execution& execution)
+      : array_(array), execution_(execution), transfer_(start_receive(team, parcel_, from)) {}
+  bool test() override {
+    const bool done = transfer_->test();
+    if (done) finish();
+    return done;
+  }
+  void wait() override {
+    transfer_->wait();
+    finish();
+  }
+
+ private:
+  void finish() {
+    if (!std::exchange(is_finished_, true)) unpack(parcel_, array_, execution_);
+  }
+
+  MutableView array_;
+  Execution execution_;
+  Parcel parcel_;
+  bool is_finished_ = false;
+  std::unique_ptr<Transfer> transfer_;
+};
+
+void check(const Team& team, int root, size_t parts, bool has_parts) {
+  if (root < 0 || root >= team.size()) fail_argument("there is no rank " + std::to_string(root));
+  if (has_parts && parts != size_t(team.size()))
+    fail_argument("there are " + std::to_string(team.size()) + " ranks, but " +
+                  std::to_string(parts) + " parts");
+}
+
+void copy_own(const View& from, const MutableView& to) {
+  if (!(from.shape == to.shape) || from.dtype != to.dtype)
+    fail_argument("the root's own part has another type or shape than its place");
+  copy(from, to);
+}
+
+// The parcel of an array for all others; an error goes to them in its place, and is thrown.
+Parcel packed_for_all(const Team& team, const View& array, const CompressOptions& options) {
+  try {
+    return pack(array, options);
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    for (int rank = 0; rank < team.size(); ++rank)
+      if (rank != team.rank())
+        start_send(team, Parcel{Parcel::error, {text.begin(), text.end()}}, rank)->wait();
+    throw;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Transfer> start_gather(const Team& team, const View& mine,
+                                       std::span<const MutableView> parts, int root,
+                                       const CompressOptions& options) {
+  check(team, root, parts.size(), team.rank() == root);
+  if (team.rank() != root) return start_send(team, mine, root, options);
+  copy_own(mine, parts[size_t(root)]);
+  auto all = std::make_unique<Several>();
+  for (int rank = 0; rank < team.size(); ++rank)
+    if (rank != root) all->add(start_receive(team, parts[size_t(rank)], rank, options.execution));
+  return all;
+}
+
+std::unique_ptr<Transfer> start_scatter(const Team& team, std::span<const View> parts,
+                                        const MutableView& mine, int root,
+                                        const CompressOptions& options) {
+  check(team, root, parts.size(), team.rank() == root);
+  if (team.rank() != root) return start_receive(team, mine, root, options.execution);
+  auto all = std::make_unique<Several>();
+  std::exception_ptr error;
+  for (int rank = 0; rank < team.size(); ++rank)
+    if (rank != root) try {
+        all->add(start_send(team, parts[size_t(rank)], rank, options));
+      } catch (const std::exception&) {
+        if (!error) error = std::current_exception();
+      }
+  if (error) {
+    all->wait();
+    std::rethrow_exception(error);
+  }
+  copy_own(parts[size_t(root)], mine);
+  return all;
+}
+
+std::unique_ptr<Transfer> start_bcast(const Team& team, const MutableView& array, int root,
+                                      const CompressOptions& options) {
+  check(team, root, 0, false);
+  if (team.rank() != root)
+    return std::make_unique<ReceiveWhole>(team, array, root, options.execution);
+  const Parcel parcel =
+      packed_for_all(team, View(array.data, array.dtype, array.shape, array.strides), options);
+  auto all = std::make_unique<Several>();
+  for (int rank = 0; rank < team.size(); ++rank)
+    if (rank != root) all->add(start_send(team, parcel, rank));
+  unpack(parcel, array, options.execution);
+  return all;
+}
+
+std::unique_ptr<Transfer> start_allgather(const Team& team, const View& mine,
+                                          std::span<const MutableView> parts,
+                                          const CompressOptions& options) {
+  check(team, 0, parts.size(), true);
+  const Parcel parcel = packed_for_all(team, mine, options);
+  auto all = std::make_unique<Several>();
+  for (int rank = 0; rank < team.size(); ++rank) {
+    if (rank == team.rank()) continue;
+    all->add(start_send(team, parcel, rank));
+    all->add(std::make_unique<ReceiveWhole>(team, parts[size_t(rank)], rank, options.execution));
+  }
+  unpack(parcel, parts[size_t(team.rank())], options.execution);
+  return all;
+}
+
+}  // namespace leeway::parallel

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Promises of what is calculated from decoded values, calculated again with NumPy."""
+import numpy as np
+import pytest
+
+SHARED = "../shared/data/eraint_uvz.nc"
+
+
+def wind(shape=(2, 60, 80), seed=3):
+    rng = np.random.default_rng(seed)
+    t, y, x = np.meshgrid(*(np.arange(n) for n in shape), indexing="ij")
+    u = 20 + 15 * np.sin(y / 9 + t) + rng.normal(0, 0.05, shape)
+    v = 5 * np.cos(x / 11) * np.sin(y / 7) + rng.normal(0, 0.05, shape)
+    return u.astype("f4"), v.astype("f4")
+
+
+def decoded(leeway, name):
+    leeway("decompress", name, "-o", name + ".npy", "--force")
+    return np.load(leeway.folder / (name + ".npy"))
+
+
+def compress_wind(leeway, *promises, own="0.5"):
+    for name, values in zip("uv", wind()):
+        np.save(leeway.folder / f"{name}.npy", values)
+    given = [item for promise in promises for item in ("--qoi", promise)]
+    said = leeway.json("compress", "u=u.npy", "v=v.npy", "--abs", own, *given, "-o", "out", "--force")
+    return said, decoded(leeway, "out/u.lwy").astype("f8"), decoded(leeway, "out/v.lwy").astype("f8")
+
+
+def test_wind_speed(leeway):
+    said, u, v = compress_wind(leeway, "sqrt(u^2+v^2)=abs:0.1")
+    a, b = (values.astype("f8") for values in wind())
+    error = np.abs(np.hypot(u, v) - np.hypot(a, b)).max()
+    promise = said["promises"][0]
+    assert error <= promise["reached"] * (1 + 1e-12) <= 0.1 and error > 0.05
+    assert np.abs(u - a).max() <= 0.5 and np.abs(v - b).max() <= 0.5 and promise["beyond"] == 0
+    text = leeway("verify", "out/u.lwy", "out/v.lwy", "--against", "u.npy", "--against", "v.npy")
+    assert "promise kept: sqrt(u^2+v^2)=abs:0.1: largest error" in text
+    assert "not checked, the other streams" in leeway("verify", "out/u.lwy", "--against", "u.npy")
+    stated = leeway.json("inspect", "out/u.lwy")
+    assert stated["variable"] == "u" and stated["promises"] == [{"promise": "sqrt(u^2+v^2)=abs:0.1", "bound": 0.1, "reached": promise["reached"]}]
+    # Against other originals it is broken, and said so.
+    np.save(leeway.folder / "w.npy", wind()[1] + np.float32(0.4))
+    done = leeway.run("verify", "out/u.lwy", "out/v.lwy", "--against", "u.npy", "--against", "w.npy")
+    assert done.returncode == 3 and b"is not kept" in done.stderr
+    # The components alone, so that the speed follows, take more room.
+    for name in "uv":
+        leeway("compress", f"{name}.npy", "--abs", 0.1 / np.sqrt(2), "--preset", "small", "-o", f"{name}.lwy")
+    alone, together = (sum((leeway.folder / folder / f"{name}.lwy").stat().st_size for name in "uv") for folder in (".", "out"))
+    assert alone > 1.2 * together
+
+
+def test_differences(leeway):
+    _, u, v = compress_wind(leeway, "vorticity(u,v,2,0.5)=abs:0.02", "divergence(u,v)=abs:0.05", "gradient(u)=rel:0.001", "d(v,0)=abs:0.01")
+    a, b = (values.astype("f8") for values in wind())
+    d = lambda f, axis, h=1: np.gradient(f, h, axis=axis)
+    quantities = [(lambda u, v: d(v, -1, 2) - d(u, -2, 0.5), 0.02), (lambda u, v: d(u, -1) + d(v, -2), 0.05), (lambda u, v: d(v, 0), 0.01)]
+    for quantity, bound in quantities:
+        assert 0 < np.abs(quantity(u, v) - quantity(a, b)).max() <= bound * (1 + 1e-12)
+    size = lambda u: np.hypot(d(u, -1), d(u, -2))
+    assert np.abs(size(u) - size(a)).max() <= 0.001 * np.ptp(size(a)) * (1 + 1e-12)
+
+
+def test_means(leeway):
+    promises = ["mean(u)=abs:1e-5", "mean(u,axis=0)=abs:2e-5", "mean(v,axis=1)=abs:1e-3", "mean(u*v,block=16)=abs:0.05",
+                "sum(v,region=0,10:30,:)=abs:0.5"]
+    _, u, v = compress_wind(leeway, *promises, own="0.05")
+    a, b = (values.astype("f8") for values in wind())
+    assert abs((u - a).mean()) <= 1e-5 and np.abs((u - a).mean(axis=(1, 2))).max() <= 2e-5 and np.abs((v - b).mean(axis=(0, 2))).max() <= 1e-3
+    assert abs((v - b)[0, 10:30].sum()) <= 0.5
+    flux = u * v - a * b
+    assert max(abs(flux[t, i : i + 16, j : j + 16].mean()) for t in range(2) for i in range(0, 60, 16) for j in range(0, 80, 16)) <= 0.05
+
+
+def rain():
+    rng = np.random.default_rng(4)
+    y, x = np.mgrid[:100, :120]
+    values = np.maximum(0, np.sin(y / 9) * np.cos(x / 13)) * np.exp(rng.normal(0, 1, (100, 120)) - 3)
+    values[values < 1e-3] = 0
+    values = values.astype("f4")
+    values[5, :7], values[9, 9] = 1e20, np.nan
+    return values
+
+
+def test_rain(leeway):
+    np.save(leeway.folder / "rain.npy", rain())
+    leeway("compress", "rain.npy", "--abs", "0.01", "--keep", "zeros,sign", "--min", "0", "--qoi", "mean(x)=abs:1e-6", "--fill", "1e20")
+    before, after = rain().astype("f8"), decoded(leeway, "rain.lwy").astype("f8")
+    valid = np.isfinite(before) & (before < 1e19)
+    assert (after[~valid] == before[~valid]).sum() == 7 and np.isnan(after[9, 9])
+    a, b = before[valid], after[valid]
+    assert 0 < np.abs(a - b).max() <= 0.01 and ((a == 0) == (b == 0)).all() and b.min() >= 0 and abs((a - b).mean()) <= 1e-6
+    leeway("verify", "rain.lwy", "--against", "rain.npy")
+    leeway("compress", "rain.npy", "--abs", "0.01", "--max", "0.5", "-o", "capped.lwy")
+    b = decoded(leeway, "capped.lwy")[valid]
+    assert (b[a <= 0.5] <= 0.5).all() and (b[a > 0.5] == a[a > 0.5]).all()
+    # Without promises there are negative values.
+    leeway("compress", "rain.npy", "--abs", "0.01", "--preset", "small", "-o", "free.lwy")
+    assert decoded(leeway, "free.lwy")[valid].min() < 0
+
+
+def test_logarithms_of_what_may_be_zero(leeway):
+    np.save(leeway.folder / "rain.npy", rain())
+    leeway("compress", "rain.npy", "--rel", "0.01", "--qoi", "log(x)=abs:0.05", "--fill", "1e20")
+    before, after = rain().astype("f8"), decoded(leeway, "rain.lwy").astype("f8")
+    valid = (before > 0) & (before < 1e19)
+    assert np.abs(np.log(after[valid]) - np.log(before[valid])).max() <= 0.05 * (1 + 1e-12) and (after[before == 0] == 0).all()
+
+
+def test_what_makes_no_sense(leeway):
+    u, v = wind()
+    for name, values in (("u", u), ("v", v[:, :50]), ("i", np.arange(12, dtype="i8"))):
+        np.save(leeway.folder / f"{name}.npy", values)
+
+    def complaint(*args):
+        return leeway.fails(2, "compress", *args, "-o", "no.lwy")
+
+    assert "needs a bound" in complaint("u.npy", "--qoi", "x^2=0.1")
+    assert "promises nothing" in complaint("u.npy", "--qoi", "x^2")
+    assert "there is no variable 'w'; there are x" in complaint("u.npy", "--qoi", "x+w=abs:1")
+    assert "character 3" in complaint("u.npy", "--qoi", "x+=abs:1")
+    assert "there is no function 'sin'" in complaint("u.npy", "--qoi", "sin(x)=abs:1")
+    assert "there is no axis 5" in complaint("u.npy", "--qoi", "d(x,5)=abs:1")
+    assert "there is no region" in complaint("u.npy", "--qoi", "mean(x,region=0:9,:,:)=abs:1")
+    assert "not 'ones'" in complaint("u.npy", "--keep", "ones")
+    assert "64 bits" in complaint("i.npy", "--min", "0")
+    assert "needs the name" in complaint("u.npy", "v.npy", "--qoi", "u+v=abs:1")
+    assert "together for --qoi" in complaint("u=u.npy", "v=v.npy", "--abs", "1")
+    assert "has the shape" in leeway.run("compress", "u=u.npy", "v=v.npy", "--qoi", "u+v=abs:1", "-o", ".").stderr.decode()
+    assert "not psnr" in complaint("u.npy", "--psnr", "60", "--min", "0")
+    assert "do not go together" in complaint("u.npy", "--abs", "1", "--min", "0", "--brief")
+    leeway("compress", "u.npy", "--abs", "1", "--min", "0", "-o", "u.lwy")
+    assert "cannot be updated" in leeway.fails(2, "update", "u.lwy", "u.npy", "--region", ":,:,:")
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_same_bytes_on_any_number_of_threads(leeway, threads, tmp_path_factory):
+    u, v = wind()
+    np.save(leeway.folder / "u.npy", u), np.save(leeway.folder / "v.npy", v)
+    leeway("compress", "u=u.npy", "v=v.npy", "--qoi", "vorticity(u,v)=abs:0.05", "--qoi", "mean(u*v,block=8)=abs:0.01", "--abs", "0.1",
+           "--threads", threads, "-o", ".")
+    kept = tmp_path_factory.getbasetemp() / "same_bytes"
+    found = (leeway.folder / "u.lwy").read_bytes() + (leeway.folder / "v.lwy").read_bytes()
+    if kept.exists():
+        assert kept.read_bytes() == found
+    kept.write_bytes(found)
