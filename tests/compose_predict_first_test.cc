@@ -5,7 +5,7 @@ namespace leeway::test {
 namespace {
 
 TEST(Compose, PredictorsBeforeQuantizers) {
-  EXPECT_EQ((check_pairs<float, Order::predict_first>(Predictors{}, Quantizers{})), 19u);
+  EXPECT_EQ((check_pairs<float, Order::predict_first>(Predictors{}, Quantizers{})), 20u);
 }
 
 }  // namespace

@@ -32,9 +32,10 @@ DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32
             "lag": {"frames": 1}, "dft": {"block": 8}, "truncate": {"bits": 0}, "logscale": {}, "elementwise": {},
             "transpose": {"order": 0}, "lz4": {"level": 1}, "shuffle": {"bytes": 4}, "bitshuffle": {"bytes": 4}, "gzip": {"level": 6}, "reshape": {"axes": 2, "merge": "last"},
             "interp": {"cubic": -1, "reverse": -1, "alpha": 0.0, "beta": 2.0},
+            "wavelet": {"filter": -1, "order": -1, "trade": 8, "reach": 0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4, "tile": -1}}
 PREPROCESSORS = {"log", "transpose", "reshape", "dft"}
-PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "lag", "pattern", "cross"}, {"linear", "logscale", "elementwise", "truncate", "exact"}
+PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "lag", "pattern", "cross", "wavelet"}, {"linear", "logscale", "elementwise", "truncate", "exact"}
 ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw", "fixed-huffman", "arithmetic", "residual"}, {"zstd", "deflate", "gzip", "lz4", "shuffle", "bitshuffle", "store"}
 
 RECIPES = [
@@ -1501,6 +1502,245 @@ class Pyramid:
 # ---- the stream ----------------------------------------------------------------------------------------------------
 
 
+WAVELET_TAPS = ((150 / 256, -25 / 256, 3 / 256), (1225 / 2048, -245 / 2048, 49 / 2048, -5 / 2048))
+WAVELET_NORMS = (
+    ((1.30613692, 1.84044288, 2.60255324, 3.68055962, 5.20509717, 7.36111901, 10.4101943, 14.722238, 20.8203887, 29.444476, 41.6407773, 58.8889521),
+     (0.791282589, 0.973918714, 1.36804604, 1.9343962, 2.73564039, 3.86877951, 5.47128045, 7.73755901, 10.9425609, 15.475118, 21.8851218, 30.950236)),
+    ((1.32111041, 1.86578884, 2.63859679, 3.73153911, 5.27719321, 7.46307821, 10.5543864, 14.9261564, 21.1087728, 29.8523128, 42.2175457, 59.7046257),
+     (0.78039109, 0.978735738, 1.38065465, 1.95250333, 2.76125634, 3.90500617, 5.52251269, 7.81001234, 11.0450254, 15.6200247, 22.0900507, 31.2400494)))
+WAVELET_WEIGHTS = (19, 0, 19, 12, 8, 8, 19, 1)
+
+
+class Wavelet:
+    """Codes of bands to values, relative to the middle."""
+
+    def __init__(self, shape, side, C):
+        head = side.get("B")
+        self.shape, self.rank, self.C = shape, len(shape), C
+        self.filter, self.order = head & 1, head >> 1
+        require(self.order <= 2, "order of a wavelet")
+        self.depth = [side.get("B") for _ in shape]
+        self.lengths = []
+        for extent, depth in zip(shape, self.depth):
+            lengths = [extent]
+            for _ in range(depth):
+                require(lengths[-1] >= 2 and depth <= 12, "depth of a wavelet")
+                lengths.append((lengths[-1] + 1) // 2)
+            self.lengths.append(lengths)
+        active = [k for k, depth in enumerate(self.depth) if depth]
+        require(len(active) <= 4, "axes of a wavelet")
+        alone = {0: 0, 1: 1, 2: len(active)}[self.order]
+        self.groups = [[k] for k in active[:alone]] + ([active[alone:]] if active[alone:] else [])
+        self.halvings, parts = [], [((0,) * self.rank, 0)]
+        for group in self.groups:
+            inside = self.halve(group)
+            parts = [(tuple(a + b for a, b in zip(depth, more)), high | also) for depth, high in parts for more, also in inside]
+        self.bands = sorted((band for band in parts if all(self.extents(band))), key=lambda band: -sum(band[0]))
+        self.weights = {}
+        for depth, high in self.bands:
+            level = self.level(depth, high)
+            if high and (level, high) not in self.weights:
+                sent = side.get("B")
+                require(sent <= 1, "weights of a wavelet")
+                self.weights[level, high] = [side.get("b") for _ in range(8)] if sent else None
+
+    def halve(self, group):
+        """The bands that a group of axes falls into, from coarse to fine; notes the halvings."""
+        deepest = max(self.depth[k] for k in group)
+        for level in range(deepest):
+            for axis in reversed(group):
+                if level < self.depth[axis]:
+                    self.halvings.append((axis, [self.lengths[k][min(level, self.depth[k])] if k in group else n for k, n in enumerate(self.shape)]))
+        parts = [(tuple(d if k in group else 0 for k, d in enumerate(self.depth)), 0)]
+        for level in reversed(range(deepest)):
+            sets = [s for s in range(1, 1 << self.rank) if all(k in group and level < self.depth[k] for k in range(self.rank) if s >> k & 1)]
+            depth = tuple(min(level + 1, d) if k in group else 0 for k, d in enumerate(self.depth))
+            parts += [(depth, s) for s in sorted(sets, key=lambda s: (bin(s).count("1"), s))]
+        return parts
+
+    def extents(self, band):
+        depth, high = band
+        means = [self.lengths[k][d] for k, d in enumerate(depth)]
+        return [self.lengths[k][d - 1] - n if high >> k & 1 else n for k, (d, n) in enumerate(zip(depth, means))]
+
+    def place(self, band):
+        depth, high = band
+        first = [self.lengths[k][d] if high >> k & 1 else 0 for k, d in enumerate(depth)]
+        return tuple(slice(f, f + n) for f, n in zip(first, self.extents(band)))
+
+    @staticmethod
+    def level(depth, high):
+        return min([2] + [d - 1 for k, d in enumerate(depth) if high >> k & 1])
+
+    def step(self, band, step):
+        norm = 1.0
+        for k, d in enumerate(band[0]):
+            if d:
+                norm *= WAVELET_NORMS[self.filter][band[1] >> k & 1][d - 1]
+        return self.C(step / norm)
+
+    def parents(self, band):
+        """Coarser bands over the same place: of the last groups of axes, at most two."""
+        depth, high = band
+        found = []
+        for group in self.groups:
+            level, coarser = max(depth[k] for k in group), list(depth)
+            for k in group:
+                coarser[k] = min(level + 1, self.depth[k])
+            if any(high >> k & 1 for k in group) and all(coarser[k] > depth[k] for k in group if high >> k & 1):
+                parent = (tuple(coarser), high)
+                if parent in self.bands:
+                    found.insert(0, (parent, [c - d for c, d in zip(coarser, depth)]))
+        return found[:2]
+
+    def decode(self, step, next_code, width):
+        C, values = self.C, np.zeros(self.shape, self.C)
+        sizes = {}
+        means = np.array([next_code(192) for _ in range(math.prod(self.extents(self.bands[0])))], object).reshape(self.extents(self.bands[0]))
+        for axis in range(self.rank):
+            means = np.add.accumulate(means, axis)
+        codes = np.array([signed(v, width) for v in means.ravel()], np.int64).reshape(means.shape)
+        values[self.place(self.bands[0])] = codes.astype(C) * self.step(self.bands[0], step)
+        for number, band in enumerate(self.bands[1:], 1):
+            extents, parents = self.extents(band), self.parents(band)
+            siblings = [b for b in self.bands[1:number] if b[0] == band[0]]
+            level = self.level(*band)
+            sent = [self.weights.get((l, band[1])) for l in range(level, 3)]
+            weights = next((w for w in sent if w), WAVELET_WEIGHTS)
+            first = 64 * level + (32 if bin(band[1]).count("1") > 1 else 0)
+            own = sizes[band] = np.zeros(extents, np.int64)
+            codes = np.zeros(extents, np.int64)
+            for index in product(*(range(n) for n in extents[:-1])):
+                row = self.contexts(band, index, sizes, parents, siblings, weights, first)
+                codes[index] = [next_code(int(c)) for c in row]
+                own[index] = np.minimum(np.abs(codes[index]), 255)
+            values[self.place(band)] = codes.astype(C) * self.step(band, step)
+        for axis, extents in reversed(self.halvings):
+            box = tuple(slice(0, n) for n in extents)
+            values[box] = np.moveaxis(self.join(np.moveaxis(values[box], axis, 0)), 0, axis)
+        return values
+
+    @staticmethod
+    def at(sizes, index):
+        return sizes[tuple(min(max(i, 0), n - 1) for i, n in zip(index, sizes.shape))]
+
+    def cross(self, sizes, index, columns):
+        """Four times a size, and those around, along a row."""
+        last = sizes.shape[-1] - 1
+        x = lambda move: np.clip(np.minimum(columns, last) + move, 0, last)
+        clipped = [min(i, n - 1) for i, n in zip(index, sizes.shape)]
+        rows = [clipped[:-1] + [clipped[-1] + move] if clipped else [] for move in (0, -1, 1)]
+        same, up, down = (self.at(sizes, row) if row else sizes for row in rows)
+        return 4 * same[x(0)] + same[x(-1)] + same[x(1)] + up[x(0)] + down[x(0)]
+
+    def contexts(self, band, index, sizes, parents, siblings, weights, first):
+        own = sizes[band]
+        columns = np.arange(own.shape[-1])
+        expected = np.full(len(columns), 64 * weights[7], np.int64)
+        before = lambda axis, n: index[:axis] + (index[axis] - n,) + index[axis + 1:]
+        if self.rank >= 2 and index[-1] > 0:
+            row = own[before(len(index) - 1, 1)]
+            x = lambda move: np.clip(columns + move, 0, len(columns) - 1)
+            expected += weights[0] * (4 * row + 2 * (row[x(-1)] + row[x(1)]))
+            if index[-1] > 1:
+                expected += weights[1] * 8 * own[before(len(index) - 1, 2)]
+        for back in (3, 4):
+            if self.rank >= back and index[-(back - 1)] > 0:
+                expected += weights[back - 1] * self.cross(own, before(self.rank - back, 1), columns)
+        for k, (parent, shift) in enumerate(parents):
+            expected += weights[4 + k] * self.cross(sizes[parent], tuple(i >> s for i, s in zip(index, shift)), columns >> shift[-1])
+        if siblings:
+            total = sum(self.cross(sizes[s], index, columns) for s in siblings)
+            expected += weights[6] * (total if len(siblings) == 1 else total * (65536 // len(siblings)) >> 16)
+        octave = np.maximum(expected, 4).astype(np.float32).view(np.uint32) >> 22
+        return first + np.minimum(octave.astype(np.int64) - (0x40800000 >> 22), 31)
+
+    def join(self, halves):
+        """Means, then differences, along the first axis: to values."""
+        C, n = self.C, len(halves)
+        evens = (n + 1) // 2
+        even, odd = halves[:evens].copy(), halves[evens:].copy()
+        taps = WAVELET_TAPS[self.filter]
+
+        def at(half, parity, rows):
+            places = 2 * rows + parity
+            places = np.abs((places + n - 1) % (2 * n - 2) - (n - 1)) if n > 1 else places * 0
+            return half[places // 2]
+
+        def total(half, parity, rows, scale):
+            low, high = (rows - 1, rows) if parity else (rows, rows + 1)
+            result = C(taps[0] * scale) * (at(half, parity, low) + at(half, parity, high))
+            for k, tap in enumerate(taps[1:], 1):
+                result = result + C(tap * scale) * (at(half, parity, low - k) + at(half, parity, high + k))
+            return result
+
+        even = even - total(odd, 1, np.arange(evens), 0.5)
+        odd = odd + total(even, 0, np.arange(n - evens), 1)
+        values = np.empty_like(halves)
+        values[0::2], values[1::2] = even, odd
+        return values
+
+
+def wavelet_values(reader, side, shape, dtype, size, width, bound, decoder):
+    shape = shape or [1]
+    form, step, middle = side.get("B"), side.get("d"), side.get("d")
+    require(form <= 3 and 0 < step <= sys.float_info.max and abs(middle) <= sys.float_info.max, "form of a transform")
+    low, high = (int.from_bytes(bytes(side.take(BYTES[dtype])), "little") for _ in range(2))
+    lowest, highest = (float(to_number(bits, dtype)) for bits in (low, high))
+    require(lowest <= highest, "range of a transform")
+    wavelet = Wavelet(list(shape), side, np.float64 if form & 1 else np.float32)
+    if decoder is None:
+        next_code = Rans(reader, size, width).next
+    else:
+        codes = iter(decoder(reader, size, width))
+        next_code = lambda context: next(codes)
+    with np.errstate(all="ignore"):
+        relative = wavelet.decode(step, next_code, width)
+    reader.expect_end()
+
+    def value(v):
+        if not v > lowest:
+            return low
+        if not v < highest:
+            return high
+        if dtype in FLOATS:
+            return to_bits(v, dtype)
+        down = math.floor(v)
+        rounded_v = down if v - down < 0.5 else down + 1
+        return to_bits(rounded_v, dtype) if float(rounded_v) < highest else high
+
+    with np.errstate(all="ignore"):
+        values = [value(v + middle) for v in relative.astype(np.float64).ravel().tolist()]
+    if form & 2:
+        repair(values, side, shape, dtype, size, width, bound)
+    side.expect_end()
+    return values
+
+
+def repair(values, side, shape, dtype, size, width, bound):
+    source, row = Rans(side, size, width), shape[-1]
+    plane = row * shape[-2] if len(shape) > 1 else row
+    sizes = np.zeros(plane + size + row + 2, np.int64)  # after as many zeros as a plane has, and one
+    origin, mask = plane + 1, (1 << 8 * BYTES[dtype]) - 1
+    step = 2 * bound * (1 - 2.0**-12) if dtype in FLOATS else 2 * int(bound) + 1 if bound < 2.0**60 else 1 << 61
+    for first, count in ((y + x, min(2048, row - x)) for y in range(0, size, row) for x in range(0, row, 2048)):
+        at = origin + first
+        before = at - row
+        near = 2 * sizes[before : before + count] + sizes[before - 1 : before + count - 1] + sizes[before + 1 : before + count + 1]
+        if len(shape) > 2:
+            near = near + 2 * sizes[at - plane : at - plane + count]
+        for x, context in enumerate(np.minimum(near, 15).tolist()):
+            code = source.next(context)
+            sizes[at + x] = min(abs(code), 3)
+            if code == 0:
+                continue
+            number = to_number(values[first + x], dtype)
+            if dtype in FLOATS:
+                values[first + x] = to_bits(float(number) + float(code) * step, dtype)
+            else:
+                values[first + x] = (int(number) + code * step) & mask
+
+
 def parse_recipe(text):
     require(len(text) <= 1024, "a recipe that is too long")
     stages = []
@@ -1668,6 +1908,10 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
     else:
         grid_at = lambda factor: {"linear": Linear, "logscale": Logscale, "truncate": Truncate, "exact": Exact}[quantizer or "exact"](dtype, bound * factor, dict(stages).get(quantizer))
     grid, predictor = grid_at(1.0), next((n for n in names if n in PREDICTORS), None)
+    if predictor == "wavelet":
+        values = wavelet_values(reader, side, shape, dtype, size, width, bound, None if encoder == "rans" else lambda *a: decoder(*a, dict(stages).get(encoder, {})))
+        apply_patches(exact, values)
+        return values
     if predictor == "pyramid":
         if encoder == "rans":
             source = Rans(reader, size, width)

@@ -10,6 +10,7 @@
 #include "leeway/recipe/recipe.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
+#include "tools/gpu.h"
 
 namespace leeway::cli {
 namespace {
@@ -29,7 +30,7 @@ struct Row {
 };
 
 struct Bench {
-  std::string input;
+  std::string input, device;
   std::vector<std::string> recipes{std::string(kDefaultRecipe)};
   unsigned repeat = 5;
   bool json = false;
@@ -46,6 +47,7 @@ struct Bench {
       row.options.recipe = recipe;
       row.options.bound = bound.bound();
       check_recipe(recipe);
+      if (!device.empty() && recipe == kDefaultRecipe) row.name = row.options.recipe = kDeviceRecipe;
       row.options.execution.threads = work.threads > 0 ? work.threads : available_cores();
       rows.push_back(std::move(row));
     }
@@ -54,6 +56,7 @@ struct Bench {
     Array original(in.view.dtype, in.view.shape), decoded(in.view.dtype, in.view.shape);
     copy(in.view, original.view());
     copy(in.view, decoded.view());  // touches its pages
+    if (!device.empty()) return run_on_device(rows, original, decoded);
 
     for (Row& row : rows)
       row.memory.resize(size_t(max_compressed_size(in.view.dtype, in.view.shape, row.options)));
@@ -65,6 +68,23 @@ struct Bench {
       for (Row& row : rows) measure(row, original, decoded);
     }
     report(rows, double(original.bytes()) / 1e6, median(memcpy_seconds));
+  }
+
+  // Kernels alone: arrays and streams are in the memory of the device.
+  void run_on_device(std::vector<Row>& rows, const Array& original, Array& decoded) const {
+    for (Row& row : rows) {
+      row.options.detect_fills = false;
+      DeviceTimes times = time_device(device, original, row.options, repeat, decoded);
+      row.name += " on " + times.name;
+      row.size = size_t(times.stream_bytes);
+      row.compress_seconds = std::move(times.compress_seconds);
+      row.decompress_seconds = std::move(times.decompress_seconds);
+      const Comparison comparison =
+          compare(View(original.data(), original.dtype(), original.shape()),
+                  View(decoded.data(), decoded.dtype(), decoded.shape()), {}, false);
+      row.psnr = comparison.psnr;
+    }
+    report(rows, double(original.bytes()) / 1e6, 0);
   }
 
   static void measure(Row& row, Array& original, Array& decoded) {
@@ -97,7 +117,7 @@ struct Bench {
       const double ratio = megabytes * 1e6 / double(row.size),
                    comp = megabytes / median(row.compress_seconds),
                    decomp = megabytes / median(row.decompress_seconds),
-                   copy_speed = megabytes / memcpy_seconds;
+                   copy_speed = memcpy_seconds > 0 ? megabytes / memcpy_seconds : 0;
       if (json)
         list.push_back({{"recipe", row.name},
                         {"ratio", ratio},
@@ -124,6 +144,7 @@ void add_bench(CLI::App& verb) {
   add_recipe_list(verb, self->recipes, "names or recipes, separated by commas");
   verb.add_option("--repeat", self->repeat, "passes over all recipes; medians are reported")
       ->type_name("N");
+  add_device_option(verb, self->device);
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("--json", self->json, "report as JSON");

@@ -7,6 +7,7 @@
 #include "leeway/recipe/recipe.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
+#include "tools/gpu.h"
 #include "tools/output_file.h"
 #include "tools/region.h"
 #include "tools/together.h"
@@ -17,7 +18,7 @@ namespace {
 
 struct Compress {
   std::vector<std::string> inputs;
-  std::string input, output, recipe, preset, chunk, bounds, bounds_file, keep;
+  std::string input, output, recipe, preset, chunk, bounds, bounds_file, keep, device;
   std::vector<std::string> fills, promises;
   std::optional<double> min, max, ssim;
   std::vector<std::string> variables, excluded, region_bounds;
@@ -41,10 +42,10 @@ struct Compress {
           "several arrays are compressed together for --qoi, --keep, --min or --max; "
           "without these, one at a time");
     if (!region_bounds.empty() || !bounds.empty() || !bounds_file.empty() || !excluded.empty() ||
-        brief)
+        brief || !device.empty())
       fail_argument(
           "--qoi, --keep, --min, --max and --ssim do not go together with "
-          "--region-bound, --bounds, --bounds-file, --exclude and --brief");
+          "--region-bound, --bounds, --bounds-file, --exclude, --brief and --device");
     CompressOptions options;
     options.bound = bound.given();
     options.recipe = !recipe.empty() ? recipe : !preset.empty() ? preset : "small";
@@ -68,6 +69,7 @@ struct Compress {
     if (!common.recipe.empty()) options.recipe = common.recipe;
     if (!recipe.empty()) options.recipe = recipe;
     if (!preset.empty()) options.recipe = preset;
+    if (!device.empty() && recipe.empty() && preset.empty()) options.recipe = kDeviceRecipe;
     check_recipe(options.recipe);  // before any file is touched
     if (const std::string complaint = recipe_complaint(options.bound); !complaint.empty())
       complain(complaint);
@@ -77,6 +79,7 @@ struct Compress {
     if (brief && growing) fail_argument("give --brief or --growing, not both");
     if (!chunk.empty()) options.chunk = parse_shape(chunk);
     options.execution = work.execution("compressing");
+    if (container && !device.empty()) fail_argument("--device is for raw and .npy files");
     if (container && (!region_bounds.empty() || !bounds.empty() || growing))
       fail_argument("--region-bound, --bounds and --growing are for raw and .npy files");
     if (brief && h5::is_container_name(output))
@@ -105,8 +108,10 @@ struct Compress {
     }
     OutputFile out(output_path(), force);
     if (in.file) options.execution.pause = [&] { in.file->let_go(); };
-    const CompressReport report =
-        compress(in.view, options, [&](ByteView part) { out.write(part); });
+    const Sink sink = [&](ByteView part) { out.write(part); };
+    const CompressReport report = device.empty()
+                                      ? compress(in.view, options, sink)
+                                      : compress_on_device(device, in.view, options, sink);
     if (in.file) in.file->check_unchanged();
     if (point_bounds && point_bounds->file) point_bounds->file->check_unchanged();
     out.commit();
@@ -282,6 +287,7 @@ void add_compress(CLI::App& verb) {
   verb.add_flag("--brief", self->brief,
                 "the brief form of a stream, some 250 bytes smaller, for arrays of one chunk; it "
                 "cannot be updated");
+  add_device_option(verb, self->device);
   verb.add_flag("--growing", self->growing,
                 "a stream that 'leeway append' can put rows behind, along the first axis");
   self->array.add_to(verb);

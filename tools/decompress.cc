@@ -4,6 +4,7 @@
 
 #include "tools/array_file.h"
 #include "tools/cli.h"
+#include "tools/gpu.h"
 #include "tools/npy.h"
 #include "tools/output_file.h"
 #include "tools/region.h"
@@ -13,7 +14,7 @@ namespace leeway::cli {
 namespace {
 
 struct Decompress {
-  std::string input, output, region_text, format;
+  std::string input, output, region_text, format, device;
   unsigned level = 0;
   bool salvage = false, no_check = false, force = false, json = false;
   WorkOptions work;
@@ -43,6 +44,7 @@ struct Decompress {
     if (level > 0) return write_preview(stream, *source, start);
     const Region region = region_text.empty() ? Region{{{}, header.shape}, header.shape}
                                               : parse_region(region_text, header.shape);
+    if (!device.empty()) return write_from_device(*source, region, start);
     DecompressOptions options;
     options.salvage = salvage;
     options.check_decoded = !no_check;
@@ -79,6 +81,20 @@ struct Decompress {
           double(bytes) / 1e6 / std::max(seconds_now() - start, 1e-9),
           100.0 * double(std::min(source->touched(), source->size())) / double(source->size()));
     }
+  }
+
+  void write_from_device(const ByteSource& source, const Region& region, double start) const {
+    if (salvage || no_check) fail_argument("--device goes with neither --salvage nor --no-check");
+    const Array array = decompress_on_device(device, source, region.box);
+    OutputFile out(output_path(), force);
+    write_array(array, region.shown, out);
+    out.commit();
+    if (work.quiet || json) return;
+    const double seconds = std::max(seconds_now() - start, 1e-9);
+    fmt::print(out.can_map() ? stdout : stderr, "{} {}: {} on {}, {:.1f} MB/s\n",
+               name_of(array.dtype()), to_string(region.shown), readable_bytes(array.bytes()),
+               device == "emulator" ? "the emulator" : "device " + device,
+               double(array.bytes()) / 1e6 / seconds);
   }
 
   // Every 2^level-th value of each chunk.
@@ -196,6 +212,7 @@ void add_decompress(CLI::App& verb) {
           "array to write: .npy, or raw otherwise; for a whole file.nc another .nc or .h5; - for "
           "standard output")
       ->type_name("OUT");
+  add_device_option(verb, self->device);
   verb.add_option("--region", self->region_text, "part of the array, as in NumPy: 0:10,:,250")
       ->type_name("REGION");
   verb.add_option(

@@ -12,6 +12,7 @@
 #include "leeway/quality/compare.h"
 #include "leeway/recipe/recipe.h"
 #include "tools/doctor.h"
+#include "tools/gpu.h"
 
 namespace leeway::cli {
 namespace {
@@ -103,6 +104,9 @@ void add_doctor(CLI::App& verb) {
       healthy &= complaint.empty();
       result["recipes"][std::string(named.name)] = complaint.empty() ? "ok" : complaint;
     }
+    bool gpu_is_healthy = true;
+    result["gpu"] = examine_gpu(gpu_is_healthy);
+    healthy &= gpu_is_healthy;
     result["hdf5"] = examine_hdf5();
     result["mpi"] = examine_mpi();
     const bool found = result["hdf5"]["found"].get<bool>();
@@ -117,6 +121,10 @@ void add_doctor(CLI::App& verb) {
       report.add("cores", std::to_string(available_cores()));
       report.add("zstd", ZSTD_versionString());
       report_recipes(report, result["recipes"]);
+      report.add("GPU", result["gpu"].value("name", std::string()) +
+                            (result["gpu"].contains("name") ? ": " : "") +
+                            result["gpu"]["device"].get<std::string>());
+      report.add("emulated GPU", result["gpu"]["emulator"].get<std::string>());
       const Json& hdf5 = result["hdf5"];
       report.add("HDF5 of this tool", hdf5["library"].get<std::string>());
       report.add("HDF5 plugin path", hdf5["plugin_path"].get<std::string>());

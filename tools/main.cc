@@ -23,6 +23,7 @@ constexpr Verb kVerbs[] = {
      "  leeway compress t.npy --abs 0.01 --fill -9999 -o t.lwy\n"
      "  leeway compress run.nc --rel 1e-4 --variable ps=abs:1 -o small.nc\n"
      "  leeway compress run.h5:/fields/rho --abs 1e-3 -o rho.lwy\n"
+     "  leeway compress field_64x64x64.f32 --abs 1e-3 --device emulator\n"
      "  simulate | leeway compress - --shape 512x512 --dtype f64 --psnr 80 -o - > out.lwy"},
     {"decompress", "restore an array, or a region of it", add_decompress,
      "  leeway decompress t.lwy -o t.npy\n"

@@ -7,6 +7,7 @@
 #include "leeway/base/environment.h"
 #include "leeway/choose/advise.h"
 #include "leeway/choose/critical_points.h"
+#include "leeway/choose/equal_error.h"
 #include "leeway/leeway.hpp"
 #include "leeway/recipe/recipe.h"
 
@@ -71,7 +72,7 @@ bool is_choice(std::string_view name) { return find_choice(name) != nullptr; }
 Choice choose(const View& array, const CompressOptions& options) {
   const DefaultFloatingPoint environment;
   const NamedChoice* choice = find_choice(options.recipe);
-  return choice ? choice->choose(array, options) : Choice{options.recipe};
+  return choice ? choice->choose(array, options) : Choice{recipe_at_equal_error(array, options)};
 }
 
 void check_recipe(std::string_view text) {

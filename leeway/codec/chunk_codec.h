@@ -40,6 +40,8 @@ class ChunkCodec {
   virtual bool is_pointwise() const = 0;
   // Whether bounds may differ from value to value.
   virtual bool is_by_value() const = 0;
+  // Whether a step may be given instead of a bound: the codec then limits no single error.
+  virtual bool is_transform() const { return false; }
   // Whether values are quantized before they are predicted: then most decoded values stay as they
   // are when they are coded again beside others.
   virtual bool quantizes_first() const = 0;

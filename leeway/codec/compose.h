@@ -11,6 +11,7 @@
 #include "leeway/join/quantize_first.h"
 #include "leeway/join/rules.h"
 #include "leeway/join/set_apart.h"
+#include "leeway/join/transform_first.h"
 
 namespace leeway {
 
@@ -20,7 +21,9 @@ template <class T, Order order, class P, class Q, class MakeIntegers>
 std::unique_ptr<Join<T>> joined(const P& predictor, const Q& quantizer,
                                 const MakeIntegers& integers) {
   static_assert(broken_by<T, P, Q>(order) == Rule::none);
-  if constexpr (Q::kTraits.by_value) {
+  if constexpr (P::kTraits.transforms) {
+    return std::make_unique<TransformFirst<T, P>>(predictor);
+  } else if constexpr (Q::kTraits.by_value) {
     using Grids = typename Q::Grids;
     return std::make_unique<PredictFirst<T, P, Grids>>(predictor, Grids(), true);
   } else if constexpr (order == Order::predict_first) {

@@ -127,6 +127,10 @@ struct Pipeline {
     for (const auto& stage : preprocessors) bound = stage->inner_bound(bound);
     return bound;
   }
+  ChunkBound inner(ChunkBound bound) const {
+    bound.most = inner_bound(bound.most);
+    return bound;
+  }
   // Whether a preprocessor computes new values, instead of moving those there are.
   bool computes() const {
     return std::ranges::any_of(preprocessors,
@@ -161,11 +165,10 @@ struct Pipeline {
     const size_t special = body.special.count();
     for (size_t i = 0; i < preprocessors.size(); ++i)
       preprocessors[i]->forward(field, flags, body.sides[i]);
-    KeptValues inner(field.data);
-    auto report = join_values({view_of(field.data, field.shape),
-                               {inner_bound(bound.most), bound.each},
-                               {flags, looks_again ? Fills<T>() : fills}},
-                              inner, codes, body);
+    KeptValues kept(field.data);
+    auto report = join_values(
+        {view_of(field.data, field.shape), inner(bound), {flags, looks_again ? Fills<T>() : fills}},
+        kept, codes, body);
     if (!report) return {};
     undo_preprocessors(field, body);
     if (looks_again) body.special = with_those_become(fills, field, originals, mask);

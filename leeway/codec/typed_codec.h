@@ -49,6 +49,7 @@ class TypedChunkCodec final : public ChunkCodec {
   }
   bool is_pointwise() const override { return recipe_.bound_changer() != nullptr; }
   bool is_by_value() const override { return recipe_.join->traits().by_value; }
+  bool is_transform() const override { return recipe_.join->traits().transforms; }
   bool quantizes_first() const override { return !recipe_.join->traits().predicts_first; }
 
   bool may_have_made(const View& chunk, const ChunkBound& bound, const Mask& mask) const override {

@@ -57,6 +57,7 @@ struct Job {
   Mask mask;
   Range range;
   std::optional<double> pointwise;  // the bound relative to each value, if that is what was asked
+  Aim aim;                          // if squared errors have a limit
   double size_asked = 0;            // bytes of the whole stream; 0: any size
   std::optional<RateControl> rate;  // if a size was asked for
 };

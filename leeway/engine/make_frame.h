@@ -19,12 +19,18 @@ inline double with_regions(const Job& job, u64 ordinal, double bound) {
 // Calls f with the bound of a chunk: `bound`, or less where a region asks for less; value by value
 // if the codec can do that.
 template <class F>
-auto with_chunk_bound(const Job& job, u64 ordinal, double bound, F&& f) {
+auto with_chunk_bound(const Job& job, u64 ordinal, double bound, const Aim& aim, F&& f) {
   if (!job.header.regions.empty() && job.codec.is_by_value()) {
     const std::vector<double> each = bounds_in(job.options, job.header.chunk_box(ordinal), bound);
-    return f(ChunkBound(std::ranges::max(each), each));
+    ChunkBound own(std::ranges::max(each), each);
+    own.aim = aim;
+    return f(own);
   }
-  return f(ChunkBound(usable_bound(with_regions(job, ordinal, bound))));
+  return f(ChunkBound(usable_bound(with_regions(job, ordinal, bound)), aim));
+}
+template <class F>
+auto with_chunk_bound(const Job& job, u64 ordinal, double bound, F&& f) {
+  return with_chunk_bound(job, ordinal, bound, job.aim, f);
 }
 
 // Appends the frame of a chunk, whose bound is `bound` unless a region asks for less.

@@ -55,6 +55,7 @@ struct JoinTraits {
   bool by_value = false;        // values can have a bound each
   bool lossless = false;        // values come back bit for bit
   bool whole_rows = false;      // chunks should be whole rows of the array
+  bool transforms = false;      // a step may be given instead of a bound
 };
 
 template <class T>

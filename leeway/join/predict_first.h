@@ -2,6 +2,9 @@
 // Predict from decoded values, quantize the difference.
 #pragma once
 
+#include <algorithm>
+
+#include "leeway/base/log2.h"
 #include "leeway/join/decoding.h"
 #include "leeway/join/encoding.h"
 #include "leeway/join/join.h"
@@ -27,9 +30,9 @@ class PredictFirst final : public Join<T> {
       by_value = ByValue(BoundClasses::of(job.bound), job.special.flags);
       by_value.classes.write(out.notes);
     }
-    const CodedChunk<T> chunk = by_value.in(
-        {job.bound.most, whole.field.data, job.special.flags, {}, job.special.fills});
-    const P predictor = settled(source, chunk, out.notes);
+    const CodedChunk<T> chunk =
+        by_value.in({job.bound.most, whole.field.data, job.special.flags, {}, job.special.fills});
+    const P predictor = settled(source, chunk, job.bound.aim, out.notes);
     if (!is_in_place(source, whole.field)) gather(source, whole.field.data);
     CodeSink<Code<T>>& sink = typed<Code<T>>(out.codes);
     Encoding<T, Q> coder(quantizer_, chunk, sink, out.exact);
@@ -58,7 +61,7 @@ class PredictFirst final : public Join<T> {
   bool may_have_made(const ToEncode<T>& job) const override {
     if constexpr (requires(const P p) { p.maker(job.values.shape, typename P::Try()); }) {
       const CodedChunk<T> chunk{job.bound.most, nullptr, job.special.flags, {}, job.special.fills};
-      return is_by_value_ || predictor_.maker(job.values.shape, trial_on(job.values, chunk));
+      return is_by_value_ || predictor_.maker(job.values.shape, trial_on(job.values, chunk, false));
     } else {
       return true;
     }
@@ -99,22 +102,43 @@ class PredictFirst final : public Join<T> {
   }
 
   // The predictor with its settings, which are noted if it chooses them by trials.
-  P settled(const View& source, const CodedChunk<T>& chunk, Writer& notes) const {
+  P settled(const View& source, CodedChunk<T> chunk, const Aim& aim, Writer& notes) const {
     if constexpr (SettledPredictor<P>) {
-      P found = predictor_.settled(source.shape, trial_on(source, chunk));
+      if (aim.trial > 0) chunk.bound = aim.trial;
+      P found = predictor_.settled(source.shape, trial_on(source, chunk, aim.trial > 0));
       found.write(notes);
       return found;
     } else {
       return predictor_;
     }
   }
-  auto trial_on(const View& source, const CodedChunk<T>& chunk) const {
-    return [this, &source, &chunk](const P& candidate, const Sample& sample) {
-      return try_on(candidate, sample, source, chunk);
+  auto trial_on(const View& source, const CodedChunk<T>& chunk, bool by_squares) const {
+    return [this, &source, &chunk, by_squares](const P& candidate, const Sample& sample) {
+      Trial result = try_on(candidate, sample, source, chunk, by_squares);
+      if (!by_squares || sample.shape.size() == 1 || !(result.squares > 0)) return result;
+      CodedChunk<T> finer = chunk;
+      finer.bound *= kFiner;
+      result.cost = cost_at_equal_squares(result, try_on(candidate, sample, source, finer, true));
+      return result;
     };
   }
-  Trial try_on(const P& candidate, const Sample& sample, const View& source,
-               CodedChunk<T> chunk) const {
+  // Settings whose errors are smaller may have a larger step, at the same squared error: what that
+  // saves shows from a second trial with a smaller one.
+  static constexpr double kFiner = 0.84;
+  static u64 cost_at_equal_squares(const Trial& trial, const Trial& finer) {
+    const auto log2_of_mean = [&](double squares) {
+      return double(log2_of(u64(squares / double(trial.values) * 0x1p32) + 1));
+    };
+    const double here = log2_of_mean(trial.squares),
+                 there = log2_of_mean(finer.squares * (kFiner * kFiner)),
+                 usual = log2_of_mean(double(trial.values) / 3);
+    const double most = double(trial.values) / 2;  // half a bit for an octave of squares
+    const double rise = double(finer.cost) - double(trial.cost);
+    const double slope = here > there && rise > 0 ? std::min(most, rise / (here - there)) : 0;
+    return u64(std::max(0.0, double(trial.cost) + slope * (here - usual)));
+  }
+  Trial try_on(const P& candidate, const Sample& sample, const View& source, CodedChunk<T> chunk,
+               bool by_squares = false) const {
     const auto cut = [&](const View& whole) {
       View view(whole.at(sample.first), whole.dtype, sample.shape, whole.strides);
       for (size_t axis = 0; axis < sample.shape.rank(); ++axis)
@@ -130,7 +154,7 @@ class PredictFirst final : public Join<T> {
     if (!flags.empty()) gather(cut(view_of(chunk.flags.data(), source.shape)), flags.data());
     chunk.values = values.data();
     chunk.flags = flags;
-    const auto coder = std::make_unique<Trying<T, Q>>(quantizer_, chunk);
+    const auto coder = std::make_unique<Trying<T, Q>>(quantizer_, chunk, by_squares);
     Writer notes;
     walk(candidate, Field<T>{values.data(), sample.shape}, *coder, notes);
     Trial result = coder->result();
@@ -147,7 +171,8 @@ class PredictFirst final : public Join<T> {
     const T before = value;
     Code<T> code = 0;
     GridsInForce<T, Q>(quantizer_, chunk).quantize(value, {}, code, 0);
-    return {.coded = code != 0, .unchanged = bits_of(value) == bits_of(before),
+    return {.coded = code != 0,
+            .unchanged = bits_of(value) == bits_of(before),
             .lossless = is_lossless(chunk)};
   }
 

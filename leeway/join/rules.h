@@ -18,13 +18,13 @@ inline constexpr size_t kMostRecipeText = 1024;  // characters
 
 // RULE(name, what holds). Text, because static_assert takes nothing else.
 #define LEEWAY_RULES(RULE)                                                                         \
-  RULE(are_stages, "every part must be a stage: see the concept Stage in stage/stage.h")            \
+  RULE(are_stages, "every part must be a stage: see the concept Stage in stage/stage.h")           \
   RULE(are_named, "the name of a stage has letters, digits, '.', '_' and '-' only")                \
   RULE(is_preprocessor,                                                                            \
-       "a preprocessor does not fit: see the concept Preprocessor in stage/stage.h")                \
-  RULE(is_quantizer, "the quantizer does not fit: see the concept Quantizer in stage/stage.h")      \
-  RULE(is_encoder, "the encoder does not fit: see the concept Encoder in stage/stage.h")            \
-  RULE(is_lossless, "a lossless stage does not fit: see the concept Lossless in stage/stage.h")     \
+       "a preprocessor does not fit: see the concept Preprocessor in stage/stage.h")               \
+  RULE(is_quantizer, "the quantizer does not fit: see the concept Quantizer in stage/stage.h")     \
+  RULE(is_encoder, "the encoder does not fit: see the concept Encoder in stage/stage.h")           \
+  RULE(is_lossless, "a lossless stage does not fit: see the concept Lossless in stage/stage.h")    \
   RULE(order_of_kinds,                                                                             \
        "the order is preprocessors, predictor and quantizer (either first), encoder, lossless")    \
   RULE(one_predictor, "at most one predictor")                                                     \
@@ -46,6 +46,8 @@ inline constexpr size_t kMostRecipeText = 1024;  // characters
        "this predictor asks for the step of the quantizer after it, and this one has none")        \
   RULE(one_grid,                                                                                   \
        "this predictor needs one step for all values, and the quantizer has a bound for each")     \
+  RULE(transform_first,                                                                            \
+       "a transform comes before the quantizer linear, which has no parameters then")              \
   RULE(by_value_after_predictor,                                                                   \
        "a quantizer with a bound for each value needs a predictor before it")                      \
   RULE(by_value_in_place,                                                                          \
@@ -133,6 +135,9 @@ constexpr Rule broken_by(Order order) {
   constexpr Traits p = P::kTraits, q = Q::kTraits;
   if constexpr (!is_floating<T> && q.floating_only) {
     return Rule::floating_only;
+  } else if constexpr (p.transforms) {
+    const bool fits = order == Order::predict_first && Q::kName == "linear";
+    return fits ? Rule::none : Rule::transform_first;
   } else if constexpr (q.by_value) {
     if (order == Order::quantize_first) return Rule::by_value_after_predictor;
     if (p.one_grid) return Rule::one_grid;
@@ -147,6 +152,13 @@ constexpr Rule broken_by(Order order) {
     if (q.ignores_prediction) return Rule::uses_predictions;
     return p.needs_step && !HasStep<Q, T> ? Rule::has_step : Rule::none;
   }
+}
+
+// The same for the parameters of the quantizer.
+template <class P, class Q>
+Rule broken_by_parameters(const Q& quantizer) {
+  return P::kTraits.transforms && !print_params(quantizer.params).empty() ? Rule::transform_first
+                                                                          : Rule::none;
 }
 
 // The rule that a preprocessor breaks before a predictor and a quantizer.

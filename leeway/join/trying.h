@@ -9,6 +9,7 @@
 
 #include <bit>
 
+#include "leeway/base/distance.h"
 #include "leeway/base/log2.h"
 #include "leeway/join/grids.h"
 #include "leeway/stage/trial.h"
@@ -20,16 +21,18 @@ class Trying final : public Coder<T> {
   using P = Predicted<T>;
 
  public:
-  Trying(const Q& quantizer, const CodedChunk<T>& chunk)
+  Trying(const Q& quantizer, const CodedChunk<T>& chunk, bool counts_squares = false)
       : Coder<T>(false, chunk.flags.empty() ? nullptr : chunk.flags.data()),
-        grids_(quantizer, chunk) {}
+        grids_(quantizer, chunk),
+        counts_squares_(counts_squares) {}
 
   void run(const Run<T>& run) override {
-    if (trial_.unchanged) std::copy_n(run.values, run.count, originals_.data());
+    std::copy_n(run.values, run.count, originals_.data());
     grids_.quantize(run, codes_.data());
     for (size_t i = 0; trial_.unchanged && i < run.count; ++i)
       trial_.unchanged = bits_of(originals_[i]) == bits_of(run.values[i]) ||
                          (run.flags && run.flags[i] & kSpecialFlag);
+    if (counts_squares_) count_squares(run);
     const std::span<const Code<T>> codes(codes_.data(), run.count);
     if (run.magnitudes) magnitudes_of(codes, run.magnitudes);
     for (size_t i = 0; i < run.count; ++i)
@@ -70,6 +73,15 @@ class Trying final : public Coder<T> {
   }
 
  private:
+  void count_squares(const Run<T>& run) {
+    const double scale = 1 / grids_.chunk().bound;
+    for (size_t i = 0; i < run.count; ++i) {
+      if (run.flags && run.flags[i] & kSpecialFlag) continue;
+      const double error = error_between(originals_[i], run.values[i]) * scale;
+      trial_.squares += error * error;
+      ++trial_.values;
+    }
+  }
   void count(Code<T> code, const u8* context) {
     using U = std::make_unsigned_t<Code<T>>;
     const U size = code < 0 ? U(0) - U(code) : U(code);
@@ -83,6 +95,7 @@ class Trying final : public Coder<T> {
 
   static constexpr size_t kContexts = 64, kBins = 96;
   GridsInForce<T, Q> grids_;
+  bool counts_squares_;
   Segments<T> none_;
   Trial trial_;
   std::array<T, kMostCodes> originals_;

@@ -30,6 +30,7 @@
 #include "leeway/predict/pyramid.h"
 #include "leeway/predict/regression.h"
 #include "leeway/predict/wavefront.h"
+#include "leeway/predict/wavelet.h"
 #include "leeway/preprocess/dft.h"
 #include "leeway/preprocess/log.h"
 #include "leeway/preprocess/reshape.h"
@@ -47,7 +48,7 @@ struct List {};
 
 using Preprocessors = List<Log, Transpose, Reshape, Dft>;
 using Predictors = List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost, Composite, Regression,
-                        Lag, Pattern, Cross>;
+                        Lag, Pattern, Cross, Wavelet>;
 using Quantizers = List<Linear, Logscale, Elementwise, Truncate, Exact>;
 using Encoders =
     List<Huffman, Adaptive, Rans, Pack, Fixed, FixedHuffman, Arithmetic, Residual, Raw>;

@@ -108,9 +108,10 @@ void check_rules(const Recipe& recipe) {
   const auto check = [&](Rule rule) {
     if (rule != Rule::none) fail_rule(recipe, rule);
   };
-  with_join(recipe, [&]<class P, class Q>(const P&, const Q&) {
+  with_join(recipe, [&]<class P, class Q>(const P&, const Q& q) {
     check(order == Order::predict_first ? broken_by<float, P, Q>(Order::predict_first)
                                         : broken_by<float, P, Q>(Order::quantize_first));
+    check(broken_by_parameters<P>(q));
     for (const StageCall& call : recipe.stages)
       with_stage(Preprocessors{}, call, [&]<class S>(const S& stage) {
         check(order == Order::predict_first

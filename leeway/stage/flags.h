@@ -19,11 +19,22 @@ namespace leeway {
 
 inline constexpr u8 kSpecialFlag = 1;
 
+// Where an array has a limit on its squared error, and the bound of values, or the step of a
+// transform, is searched for.
+struct Aim {
+  // Settings are tried at this bound, or step, and compared at equal squared error; 0: at the bound
+  // itself, and as they are. The same for all passes of a search.
+  double trial = 0;
+  double step = 0;  // of transforms: the step to take; 0: one that suits the bound
+};
+
 // The bound of a chunk. If there is one for each value, none is larger than `most`.
 struct ChunkBound {
   double most = 0;
   std::span<const double> each{};
+  Aim aim{};
   ChunkBound(double bound) : most(bound) {}
+  ChunkBound(double bound, Aim aim) : most(bound), aim(aim) {}
   ChunkBound(double bound, std::span<const double> bounds) : most(bound), each(bounds) {}
 };
 

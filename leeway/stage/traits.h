@@ -22,6 +22,7 @@ struct Traits {
   bool needs_step = false;          // predictors
   bool one_grid = false;            // predictors
   bool causal_codes = false;        // predictors
+  bool transforms = false;          // predictors
   bool ignores_prediction = false;  // quantizers
   bool by_value = false;            // quantizers
   bool lossless = false;            // quantizers
@@ -44,6 +45,9 @@ struct Traits {
     field("causal_codes", causal_codes,
           "after the quantizer, every code of the predictor takes the place of its value, so codes "
           "before it tell about it (causal_contexts.h)");
+    field("transforms", transforms,
+          "the predictor turns all values into coefficients, which are quantized in its own steps "
+          "(join/transform_first.h)");
     field("ignores_prediction", ignores_prediction,
           "the quantizer's codes do not depend on predictions, so no predictor can come before it");
     field("by_value", by_value,

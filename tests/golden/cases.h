@@ -341,6 +341,13 @@ inline void for_each_golden_case(const TakeCase& take) {
   make_brief<double>(take, "plain|small", {30, 31}, coarse, true);
   make<float>(take, "cuszp2-outlier", {9, 30, 40}, coarse, true);  // lists that are not packed
   make<double>(take, "fast", {20, 37}, coarse, true);
+  make<float>(take, "wavelet+linear+rans", {12, 33, 34}, coarse, true);  // with repairs
+  make<float>(take, "wavelet:filter=1+linear+rans", {60, 70}, Bound::psnr(40), false);
+  make<double>(take, "wavelet:order=2+linear+rans", {41, 50}, Bound::psnr(120), true);  // in f64
+  make<float>(take, "wavelet:order=1+linear+huffman", {5, 13, 14, 30}, Bound::l2(40), false);
+  make<i16>(take, "wavelet:reach=25+linear+rans", {3, 900}, Bound::abs(3), false);
+  make<u64>(take, "wavelet+linear+arithmetic", {700}, Bound::abs(5), false);
+  make_brief<float>(take, "wavelet+linear+rans", {30, 31}, coarse, true);
   make<float>(take, "reshape:axes=1+lorenzo+linear+huffman", {9, 10, 31}, coarse, true);
   make<u16>(take, "reshape:merge=first+linear+lorenzo+rans", {9, 10, 31}, Bound::abs(3), false);
   make<double>(take, "sz1.0", {20, 37}, coarse, true);

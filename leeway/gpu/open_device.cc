@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Open device: loads the library with the kernels and reaches a GPU through it.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "leeway/base/error.h"
+#include "leeway/gpu/device.h"
+#include "leeway/gpu/device_library.h"
+
+namespace leeway::gpu {
+namespace {
+
+[[noreturn]] void fail_device(const std::string& what) {
+  throw Error(Errc::unsupported, "no GPU: " + what + "; 'emulator' runs the kernels on the host");
+}
+
+class LoadedDevice final : public Device {
+ public:
+  LoadedDevice(int number, leeway_open_device_function* open) : number_(number) {
+    if (const char* wrong = open(number, &functions_)) fail_device(wrong);
+    if (functions_.version != LEEWAY_DEVICE_VERSION)
+      fail_device("libleeway_cuda.so is of another version than libleeway");
+  }
+  std::string name() const override { return functions_.name; }
+  unsigned resident() const override { return functions_.resident; }
+
+  void clear(void* memory, std::size_t bytes, void* queue) override {
+    check(functions_.clear(number_, memory, bytes, queue));
+  }
+  void find_range(const CompressArgs& args, void* queue) override {
+    launch(LEEWAY_KERNEL_RANGE, args.chunks, args, queue);
+  }
+  void compress(const CompressArgs& args, void* queue) override {
+    launch(LEEWAY_KERNEL_COMPRESS, args.chunks, args, queue);
+  }
+  void find_frames(const DecompressArgs& args, void* queue) override {
+    launch(LEEWAY_KERNEL_FIND_FRAMES, 1, args, queue);
+  }
+  void decompress(const DecompressArgs& args, void* queue) override {
+    launch(LEEWAY_KERNEL_DECOMPRESS, args.wanted_chunks, args, queue);
+  }
+  void* allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    check(functions_.allocate(number_, bytes, &memory));
+    return memory;
+  }
+  void release(void* memory) override { functions_.release(number_, memory); }
+  void copy(void* to, const void* from, std::size_t bytes, void* queue) override {
+    check(functions_.copy(number_, to, from, bytes, queue));
+  }
+  void wait(void* queue) override { check(functions_.wait(number_, queue)); }
+
+ private:
+  static void check(const char* wrong) {
+    if (wrong) throw Error(Errc::io, std::string("the GPU refuses: ") + wrong);
+  }
+  template <class Args>
+  void launch(int kernel, u32 chunks, const Args& args, void* queue) {
+    const unsigned ctas = std::clamp(chunks, 1u, std::max(1u, functions_.resident));
+    check(functions_.launch(number_, kernel, int(args.layout.is_f64), ctas, &args, queue));
+  }
+
+  int number_;
+  leeway_device_functions functions_{};
+};
+
+// Beside this library, or where the system looks.
+void* load_library() {
+  const char* const name = "libleeway_cuda.so";
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&load_library), &info) && info.dli_fname) {
+    const auto beside = std::filesystem::path(info.dli_fname).parent_path() / name;
+    if (void* found = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL)) return found;
+  }
+  return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+
+}  // namespace
+
+std::unique_ptr<Device> open_device(int number) {
+  static void* const library = load_library();
+  if (!library)
+    fail_device(
+        "libleeway_cuda.so is not installed (leeway was built without CUDA, or its package "
+        "for GPUs is missing)");
+  auto* const open =
+      reinterpret_cast<leeway_open_device_function*>(dlsym(library, "leeway_open_device"));
+  if (!open) fail_device("libleeway_cuda.so is not a library of leeway");
+  return std::make_unique<LoadedDevice>(number, open);
+}
+
+std::unique_ptr<Device> open_device(const std::string& name) {
+  if (name == "emulator") return std::make_unique<EmulatedDevice>();
+  int number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size() || number < 0)
+    fail_argument("a device is 'emulator' or the number of a GPU, not '" + name + "'");
+  return open_device(number);
+}
+
+}  // namespace leeway::gpu
