@@ -242,6 +242,7 @@ def main():
                     print(summary.line(row), flush=True)
                     if options.json:
                         summary.write(summary.merged(before, document) if before else document, options.json)
+    print(summary.defaults(document["rows"]))
     print(summary.means(document["rows"]))
 
 

@@ -76,6 +76,29 @@ def means(rows):
     return "\n".join(text)
 
 
+PRESETS = ("leeway fast", "leeway", "leeway small", "leeway smallest")  # the fastest first
+HEADERS = 1.001  # a preset may be larger than a faster one by this factor
+
+
+def defaults(rows):
+    """The default against the defaults of others: leeway's ratio over theirs, cell by cell; and presets larger than a faster one."""
+    others = codecs(rows, False)
+    table = [row for row in cells(rows).items() if "leeway" in row[1]]
+    if not others or not table:
+        return ""
+    width = max(10, *(len(name) + 2 for name in others))
+    text = ["", "Default against default: leeway's ratio over that of", f"{'':<24}" + "".join(f"{name:>{width}}" for name in others)]
+    for (field, asked), row in table:
+        found = (f"{row['leeway']['ratio'] / row[name]['ratio']:.3f}" if name in row else "-" for name in others)
+        text.append(f"{field:<16}{'' if asked is None else f'{asked:g}':>8}" + "".join(f"{quotient:>{width}}" for quotient in found))
+    for (field, asked), row in cells(rows).items():
+        there = [name for name in PRESETS if name in row]
+        for faster, slower in zip(there, there[1:]):
+            if row[slower]["bytes"] > HEADERS * row[faster]["bytes"]:
+                text.append(f"{field} at {asked:g}: {slower} is larger than {faster}: {row[slower]['bytes']} and {row[faster]['bytes']} bytes")
+    return "\n".join(text)
+
+
 def write(document, path):
     """A row a line, so that changes can be read."""
     rows = ",\n".join(json.dumps(row) for row in document["rows"])

@@ -1240,6 +1240,7 @@ enum {
   LWYI_STEP,
   LWYI_BINS,
   LWYI_BEYOND,
+  LWYI_RANGE,
   LWYI_BITS,
   LWYI_BLOCK,
   LWYI_OUTLIER,
@@ -1295,6 +1296,7 @@ static const lwyi_parameter lwyi_parameters[] = {
     {LWYI_LINEAR, "bins", 0, 0, 1073741824, NULL, LWYI_BINS},
     {LWYI_LINEAR, "beyond", 0, 0, 1, "exact planes", LWYI_BEYOND},
     {LWYI_LINEAR, "second", 1, 0, 1, NULL, LWYI_UNUSED},
+    {LWYI_LINEAR, "range", 0, 0, 1, NULL, LWYI_RANGE},
     {LWYI_TRUNCATE, "bits", 0, 0, 64, NULL, LWYI_BITS},
     {LWYI_FIXED, "block", 32, 8, 64, NULL, LWYI_BLOCK},
     {LWYI_FIXED, "outlier", 1, 0, 1, NULL, LWYI_OUTLIER},
@@ -1469,6 +1471,7 @@ typedef struct lwyi_chunk {
   size_t size;                 /* values */
   double bound;
   void* values;
+  uint64_t low, high; /* bits of the range that values are kept in, if the quantizer has one */
   /* What is wanted of it. */
   unsigned last_level; /* of a pyramid */
   int has_box;
@@ -1573,10 +1576,15 @@ typedef struct lwyi_grid {
   float short_step; /* the same for sums in float; 0 if it is not for them */
   uint64_t whole_step;
   int is_identity;    /* codes are values, if nothing is predicted */
+  int has_range;      /* values are kept from low to high: */
+  double low, high;   /* of floating types */
+  uint64_t whole_low, whole_high;
   unsigned low_zeros; /* truncate: bits below the code */
 } lwyi_grid;
 
-static lwyi_grid lwyi_grid_at(const lwyi_recipe* recipe, int dtype, double bound) {
+static lwyi_grid lwyi_grid_at(const lwyi_chunk* c, double bound) {
+  const lwyi_recipe* recipe = c->recipe;
+  const int dtype = c->dtype;
   const int is_binary = recipe->parameter[LWYI_STEP] != 0;
   const unsigned bits = (unsigned)recipe->parameter[LWYI_BITS], width = 8 * lwyi_bytes_of(dtype);
   lwyi_grid grid;
@@ -1586,6 +1594,10 @@ static lwyi_grid lwyi_grid_at(const lwyi_recipe* recipe, int dtype, double bound
   grid.quantizer = recipe->quantizer == LWYI_NONE ? LWYI_EXACT : recipe->quantizer;
   grid.low_zeros = bits > 0 && bits < width ? width - bits : 0;
   if (grid.quantizer != LWYI_LINEAR) return grid;
+  grid.has_range = recipe->parameter[LWYI_RANGE] != 0;
+  grid.low = lwyi_is_float(dtype) ? lwyi_number(dtype, c->low) : 0;
+  grid.high = lwyi_is_float(dtype) ? lwyi_number(dtype, c->high) : 0;
+  grid.whole_low = c->low, grid.whole_high = c->high;
   if (lwyi_is_float(dtype)) {
     const double fraction = lwyi_fraction(is_binary ? bound : bound * (2 - 1.0 / 256), &exponent);
     grid.step = is_binary ? lwyi_scaled(1, exponent)
@@ -1623,12 +1635,46 @@ static uint64_t lwyi_rounded(int dtype, double p) {
   return p - down < 0.5 ? (uint64_t)p : (uint64_t)p + 1;
 }
 
+/* Kept in the range, if there is one. */
+static double lwyi_in_range(const lwyi_grid* grid, double value) {
+  if (!grid->has_range) return value;
+  return value < grid->low ? grid->low : grid->high < value ? grid->high : value;
+}
+static int lwyi_is_less(int dtype, uint64_t a, uint64_t b) {
+  return lwyi_is_signed(dtype) ? (int64_t)a < (int64_t)b : a < b;
+}
+static uint64_t lwyi_whole_in_range(const lwyi_grid* grid, uint64_t value) {
+  if (!grid->has_range) return value;
+  if (lwyi_is_less(grid->dtype, value, grid->whole_low)) return grid->whole_low;
+  return lwyi_is_less(grid->dtype, grid->whole_high, value) ? grid->whole_high : value;
+}
+
+/* The range that values are kept in, before the predictor's notes. */
+static int lwyi_read_range(lwyi_chunk* c, lwyi_reader* side) {
+  const unsigned width = 8 * c->bytes;
+  if (c->recipe->quantizer != LWYI_LINEAR || c->recipe->parameter[LWYI_RANGE] == 0) return 1;
+  c->low = lwyi_get(side, c->bytes);
+  c->high = lwyi_get(side, c->bytes);
+  if (lwyi_is_signed(c->dtype)) {
+    c->low = (uint64_t)lwyi_sign_extend(c->low, width);
+    c->high = (uint64_t)lwyi_sign_extend(c->high, width);
+  }
+  return (!side->failed && (lwyi_is_float(c->dtype)
+                                ? lwyi_number(c->dtype, c->low) <= lwyi_number(c->dtype, c->high)
+                                : !lwyi_is_less(c->dtype, c->high, c->low))) ||
+         lwyi_corrupt(c->s, "a range that begins above its end");
+}
+
 static float lwyi_recover_f32(const lwyi_grid* grid, float p, int64_t q) {
-  if (grid->short_step > 0 && q >= -65536 && q <= 65536) return p + (float)q * grid->short_step;
-  return (float)((double)p + (double)q * grid->step);
+  float value;
+  if (grid->short_step > 0 && q >= -65536 && q <= 65536)
+    value = p + (float)q * grid->short_step;
+  else
+    value = (float)((double)p + (double)q * grid->step);
+  return (float)lwyi_in_range(grid, value);
 }
 static double lwyi_recover_f64(const lwyi_grid* grid, double p, int64_t q) {
-  return p + (double)q * grid->step;
+  return lwyi_in_range(grid, p + (double)q * grid->step);
 }
 
 static uint64_t lwyi_recover_whole(const lwyi_grid* grid, uint64_t p, int64_t q) {
@@ -1636,13 +1682,14 @@ static uint64_t lwyi_recover_whole(const lwyi_grid* grid, uint64_t p, int64_t q)
   const uint64_t sum = p + (uint64_t)q * grid->whole_step;
   const int64_t value = (int64_t)sum;
   int64_t lowest = 0, highest;
-  if (width == 64) return sum;
+  if (width == 64) return lwyi_whole_in_range(grid, sum);
   highest = ((int64_t)1 << (width - 1)) - 1;
   if (lwyi_is_signed(grid->dtype))
     lowest = -highest - 1;
   else
     highest = 2 * highest + 1;
-  return (uint64_t)(value < lowest ? lowest : value > highest ? highest : value);
+  return lwyi_whole_in_range(
+      grid, (uint64_t)(value < lowest ? lowest : value > highest ? highest : value));
 }
 
 /* Bits of integers in the order of the values they stand for, and back (exact.md). */
@@ -1668,7 +1715,11 @@ static uint64_t lwyi_recover(const lwyi_grid* grid, int has_prediction, double p
     return (uint64_t)lwyi_flip(dtype, (uint64_t)lwyi_flip(dtype, near) + (uint64_t)q);
   }
   if (dtype == LWY_F32) return lwyi_bits_of_float(lwyi_recover_f32(grid, (float)p, q));
-  if (is_float) return lwyi_bits_of(dtype, lwyi_recover_f64(grid, p, q));
+  if (dtype == LWY_F64) return lwyi_bits_of(dtype, lwyi_recover_f64(grid, p, q));
+  if (is_float) /* rounded first: a zero keeps its sign */
+    return lwyi_bits_of(
+        dtype, lwyi_in_range(
+                   grid, lwyi_number(dtype, lwyi_bits_of(dtype, p + (double)q * grid->step))));
   if (!has_prediction && grid->is_identity) return (uint64_t)q;
   return lwyi_recover_whole(grid, has_prediction ? lwyi_rounded(dtype, p) : 0, q);
 }
@@ -2793,6 +2844,65 @@ static int lwyi_set_recipe(lwy_stream* s, const uint8_t* text, size_t size) {
   return 1;
 }
 
+/* The recipes that have numbers. */
+static const char* const lwyi_recipes[] = {
+    "linear+lorenzo+huffman+zstd",
+    "linear+lorenzo:axes=0+pack",
+    "pyramid+linear+rans",
+    "pyramid:taps=28,every=4,gain=0+linear+rans",
+    "exact+lorenzo+huffman+zstd",
+    "log+linear+lorenzo+huffman+zstd",
+    "log+linear+lorenzo:axes=0+pack",
+    "log+pyramid+linear+rans",
+    "log+pyramid:taps=28,every=4,gain=0+linear+rans",
+    "linear+lorenzo+adaptive+zstd",
+    "linear+blocks+fixed:outlier=0,head=4",
+    "linear+blocks+fixed",
+    "linear+blocks+fixed:outlier=0",
+    "ghost+linear:bins=16384+raw+deflate:level=1",
+    "lorenzo+linear:bins=65536+huffman+deflate:level=1",
+    "lorenzo+linear+huffman+zstd",
+    "log+lorenzo+linear+huffman+zstd",
+    "linear+pattern:scale=peak+fixed-huffman",
+    "linear+pattern:scale=peak+fixed-huffman+zstd",
+    "linear:bins=128,beyond=planes+pattern+huffman+zstd",
+    "linear+cross+rans",
+    "lorenzo+exact+residual",
+    "composite+linear+huffman+zstd:level=6",
+    "truncate+raw",
+    "wavefront+linear:step=pow2,bins=65536+raw+deflate:level=1",
+    "wavefront+linear:step=pow2,bins=65536+huffman+deflate:level=1",
+    "interp+linear+huffman+zstd",
+    "linear+huffman",
+    "linear+arithmetic",
+    "transpose+linear:step=pow2+arithmetic",
+    "wavefront+linear:step=pow2,bins=65536,second=0+raw+deflate:level=1",
+    "pyramid:taps=0+linear:range=1+rans|linear:range=1+lorenzo+rans|"
+    "interp+linear:range=1+huffman+zstd:level=6|linear:range=1+lorenzo:axes=0+pack",
+    "pyramid+linear:range=1+rans|pyramid:taps=0+linear:range=1+rans|"
+    "linear:range=1+lorenzo+rans|interp+linear:range=1+huffman+zstd:level=6|"
+    "linear:range=1+lorenzo:axes=0+pack",
+    "pyramid:taps=28,every=4,gain=0+linear:range=1+rans|pyramid+linear:range=1+rans|"
+    "pyramid:taps=0+linear:range=1+rans|linear:range=1+lorenzo+rans|"
+    "interp+linear:range=1+huffman+zstd:level=6|linear:range=1+lorenzo:axes=0+pack",
+    "log+pyramid:taps=0+linear:range=1+rans|log+linear:range=1+lorenzo+rans|"
+    "log+interp+linear:range=1+huffman+zstd:level=6|log+linear:range=1+lorenzo:axes=0+pack",
+    "log+pyramid+linear:range=1+rans|log+pyramid:taps=0+linear:range=1+rans|"
+    "log+linear:range=1+lorenzo+rans|log+interp+linear:range=1+huffman+zstd:level=6|"
+    "log+linear:range=1+lorenzo:axes=0+pack",
+    "log+pyramid:taps=28,every=4,gain=0+linear:range=1+rans|log+pyramid+linear:range=1+rans|"
+    "log+pyramid:taps=0+linear:range=1+rans|log+linear:range=1+lorenzo+rans|"
+    "log+interp+linear:range=1+huffman+zstd:level=6|log+linear:range=1+lorenzo:axes=0+pack",
+};
+#define LWYI_RECIPES (sizeof lwyi_recipes / sizeof *lwyi_recipes)
+
+/* A recipe by its number. */
+static int lwyi_set_numbered_recipe(lwy_stream* s, size_t number) {
+  if (number >= LWYI_RECIPES)
+    return lwyi_fail(s, LWY_UNSUPPORTED, "the stream has the number of a recipe that is not known");
+  return lwyi_set_recipe(s, (const uint8_t*)lwyi_recipes[number], strlen(lwyi_recipes[number]));
+}
+
 static int lwyi_are_zeros(const uint8_t* bytes, uint64_t count) {
   for (; count > 0; --count)
     if (*bytes++ != 0) return 0;
@@ -2817,7 +2927,8 @@ static int lwyi_read_header_field(lwy_stream* s, unsigned tag, lwyi_reader* in, 
       is_well = lwyi_read_resolved(s, in);
       break;
     case 5:
-      is_well = lwyi_set_recipe(s, in->at, lwyi_left(in));
+      is_well = lwyi_left(in) == 1 ? lwyi_set_numbered_recipe(s, *in->at)
+                                   : lwyi_set_recipe(s, in->at, lwyi_left(in));
       in->at = in->end;
       break;
     case 6:
@@ -3156,42 +3267,6 @@ static int lwyi_open_standard(lwy_stream* s) {
   return lwyi_check_statement(s);
 }
 
-/* The recipes that brief streams have numbers for. */
-static const char* const lwyi_recipes[] = {
-    "linear+lorenzo+huffman+zstd",
-    "linear+lorenzo:axes=0+pack",
-    "pyramid+linear+rans",
-    "pyramid:taps=28,every=4,gain=0+linear+rans",
-    "exact+lorenzo+huffman+zstd",
-    "log+linear+lorenzo+huffman+zstd",
-    "log+linear+lorenzo:axes=0+pack",
-    "log+pyramid+linear+rans",
-    "log+pyramid:taps=28,every=4,gain=0+linear+rans",
-    "linear+lorenzo+adaptive+zstd",
-    "linear+blocks+fixed:outlier=0,head=4",
-    "linear+blocks+fixed",
-    "linear+blocks+fixed:outlier=0",
-    "ghost+linear:bins=16384+raw+deflate:level=1",
-    "lorenzo+linear:bins=65536+huffman+deflate:level=1",
-    "lorenzo+linear+huffman+zstd",
-    "log+lorenzo+linear+huffman+zstd",
-    "linear+pattern:scale=peak+fixed-huffman",
-    "linear+pattern:scale=peak+fixed-huffman+zstd",
-    "linear:bins=128,beyond=planes+pattern+huffman+zstd",
-    "linear+cross+rans",
-    "lorenzo+exact+residual",
-    "composite+linear+huffman+zstd:level=6",
-    "truncate+raw",
-    "wavefront+linear:step=pow2,bins=65536+raw+deflate:level=1",
-    "wavefront+linear:step=pow2,bins=65536+huffman+deflate:level=1",
-    "interp+linear+huffman+zstd",
-    "linear+huffman",
-    "linear+arithmetic",
-    "transpose+linear:step=pow2+arithmetic",
-    "wavefront+linear:step=pow2,bins=65536,second=0+raw+deflate:level=1",
-};
-#define LWYI_RECIPES (sizeof lwyi_recipes / sizeof *lwyi_recipes)
-
 static int lwyi_read_brief_shape(lwy_stream* s, lwyi_reader* in, int rank) {
   uint64_t values = 1;
   int k;
@@ -3208,16 +3283,12 @@ static int lwyi_read_brief_shape(lwy_stream* s, lwyi_reader* in, int rank) {
 }
 
 static int lwyi_read_brief_recipe(lwy_stream* s, lwyi_reader* in, int is_text) {
-  size_t i;
   if (is_text) {
     const lwyi_reader text = lwyi_get_section(in);
     return (!text.failed && lwyi_set_recipe(s, text.at, lwyi_left(&text))) ||
            lwyi_corrupt(s, "an impossible recipe");
   }
-  i = lwyi_get_byte(in);
-  if (i >= LWYI_RECIPES)
-    return lwyi_fail(s, LWY_UNSUPPORTED, "the stream has the number of a recipe that is not known");
-  return lwyi_set_recipe(s, (const uint8_t*)lwyi_recipes[i], strlen(lwyi_recipes[i]));
+  return lwyi_set_numbered_recipe(s, lwyi_get_byte(in));
 }
 
 /* The bound in force, and the one that was asked for. */
@@ -4014,7 +4085,7 @@ static int LWYI(are_small)(const LWYI_CODE* codes, size_t count) {
 
 /* Values from integers, without predictions. */
 static void LWYI(recover_all)(lwyi_chunk* c, LWYI_CODE* codes) {
-  const lwyi_grid grid = lwyi_grid_at(c->recipe, c->dtype, c->bound);
+  const lwyi_grid grid = lwyi_grid_at(c, c->bound);
   const LWYI_REAL step = LWYI(step_of)(c, &grid);
   size_t first, end, i;
   for (first = 0; first < c->size; first = end) {
@@ -4025,7 +4096,8 @@ static void LWYI(recover_all)(lwyi_chunk* c, LWYI_CODE* codes) {
       for (i = first; i < end; ++i) codes[i] = (int32_t)codes[i];
     if (step > 0 && LWYI(are_small)(codes + first, end - first))
       for (i = first; i < end; ++i)
-        ((LWYI_REAL*)c->values)[i] = (LWYI_REAL)(int32_t)codes[i] * step;
+        ((LWYI_REAL*)c->values)[i] =
+            (LWYI_REAL)lwyi_in_range(&grid, (LWYI_REAL)(int32_t)codes[i] * step);
     else
       for (i = first; i < end; ++i)
         lwyi_put_bits(c->values, c->bytes, i, lwyi_recover(&grid, 0, 0, codes[i]));
@@ -4122,12 +4194,10 @@ static int LWYI(walk_interp)(lwyi_chunk* c, lwyi_pool* pool, const LWYI_CODE* co
   for (k = 0; k < c->rank; ++k)
     while ((c->shape[k] - 1) >> level) ++level;
   w.grid = lwyi_grid_at(
-      c->recipe, c->dtype,
-      c->bound * lwyi_level_factor(level > 0 ? level - 1 : 0, alphas[choice], betas[choice]));
+      c, c->bound * lwyi_level_factor(level > 0 ? level - 1 : 0, alphas[choice], betas[choice]));
   LWYI(visit_point)(&w, 0, 0);
   while (level-- > 0) {
-    w.grid = lwyi_grid_at(c->recipe, c->dtype,
-                          c->bound * lwyi_level_factor(level, alphas[choice], betas[choice]));
+    w.grid = lwyi_grid_at(c, c->bound * lwyi_level_factor(level, alphas[choice], betas[choice]));
     for (i = 0; i < c->rank; ++i) LWYI(interpolate_axis)
     (&w, (size_t)1 << level, settings & 2 ? c->rank - 1 - i : i, settings >> 1 & 1);
   }
@@ -4616,7 +4686,9 @@ static void LWYI(recover_run)(LWYI_WALK* w, const LWYI_REAL* predicted, const LW
   for (i = 0; i < count; ++i) sizes[i] = LWYI(size_of)(codes[i]);
   if (unit > 0 && LWYI(are_small)(codes, count)) {
     LWYI_REAL* values = (LWYI_REAL*)p->c->values + place;
-    for (i = 0; i < count; ++i) numbers[i] = predicted[i] + (LWYI_REAL)(int32_t)codes[i] * unit;
+    for (i = 0; i < count; ++i)
+      numbers[i] = (LWYI_REAL)lwyi_in_range(
+          &w->grid, predicted[i] + (LWYI_REAL)(int32_t)codes[i] * unit);
     for (i = 0; i < count; ++i) values[i * step] = numbers[i];
   } else {
     for (i = 0; i < count; ++i)
@@ -4754,13 +4826,13 @@ static int LWYI(walk_step)(LWYI_WALK* w, const lwyi_layout* layout, LWYI_MEMORY*
                            const LWYI_MEMORY* coarser) {
   lwyi_pool storage = lwyi_new_pool(w->p->c->s);
   const double factor = lwyi_tightening(w->p, layout->level);
-  const lwyi_grid whole = lwyi_grid_at(w->p->c->recipe, w->p->c->dtype, w->p->c->bound);
+  const lwyi_grid whole = lwyi_grid_at(w->p->c, w->p->c->bound);
   const double step = lwyi_is_float(whole.dtype) ? whole.step : (double)whole.whole_step;
   int is_well = 0;
   size_t k, slice;
   w->l = *layout;
   w->memory = memory, w->coarser = coarser;
-  w->grid = lwyi_grid_at(w->p->c->recipe, w->p->c->dtype, w->p->c->bound * factor);
+  w->grid = lwyi_grid_at(w->p->c, w->p->c->bound * factor);
   w->inverse = (LWYI_REAL)(1 / (step * factor));
   w->numbers =
       (LWYI_REAL*)lwyi_take(&storage, w->l.slice_count * w->l.slice_size, sizeof(LWYI_REAL));
@@ -4985,6 +5057,7 @@ static int LWYI(decode_pyramid)(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in,
 static int LWYI(decode_values)(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, lwyi_reader* side,
                                lwyi_patches* exact) {
   LWYI_CODE* codes;
+  if (!lwyi_read_range(c, side)) return 0;
   if (c->recipe->predictor == LWYI_PYRAMID) return LWYI(decode_pyramid)(c, pool, in, side, exact);
   codes = (LWYI_CODE*)lwyi_take(pool, c->size, sizeof *codes);
   if (!codes || !LWYI(decode_codes)(c, pool, in, codes)) return 0;

@@ -23,7 +23,7 @@ if np.__version__ < "2":
 DTYPES = {1: "f32", 2: "f64", 3: "f16", 4: "bf16", 5: "i8", 6: "i16", 7: "i32", 8: "i64", 9: "u8", 10: "u16", 11: "u32", 12: "u64"}
 BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FLOATS = ("f32", "f64", "f16", "bf16")
-DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {"step": "short", "bins": 0, "beyond": "exact", "second": 1},
+DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {"step": "short", "bins": 0, "beyond": "exact", "second": 1, "range": 0},
             "exact": {}, "huffman": {}, "log": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {"through": "predicted"}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 15},
             "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}, "rans": {},
             "composite": {"second": 0, "degree": 1, "block": 0}, "regression": {"degree": 1, "block": 0},
@@ -70,6 +70,12 @@ RECIPES = [
     "linear+arithmetic",
     "transpose+linear:step=pow2+arithmetic",
     "wavefront+linear:step=pow2,bins=65536,second=0+raw+deflate:level=1",
+    "pyramid:taps=0+linear:range=1+rans|linear:range=1+lorenzo+rans|interp+linear:range=1+huffman+zstd:level=6|linear:range=1+lorenzo:axes=0+pack",
+    "pyramid+linear:range=1+rans|pyramid:taps=0+linear:range=1+rans|linear:range=1+lorenzo+rans|interp+linear:range=1+huffman+zstd:level=6|linear:range=1+lorenzo:axes=0+pack",
+    "pyramid:taps=28,every=4,gain=0+linear:range=1+rans|pyramid+linear:range=1+rans|pyramid:taps=0+linear:range=1+rans|linear:range=1+lorenzo+rans|interp+linear:range=1+huffman+zstd:level=6|linear:range=1+lorenzo:axes=0+pack",
+    "log+pyramid:taps=0+linear:range=1+rans|log+linear:range=1+lorenzo+rans|log+interp+linear:range=1+huffman+zstd:level=6|log+linear:range=1+lorenzo:axes=0+pack",
+    "log+pyramid+linear:range=1+rans|log+pyramid:taps=0+linear:range=1+rans|log+linear:range=1+lorenzo+rans|log+interp+linear:range=1+huffman+zstd:level=6|log+linear:range=1+lorenzo:axes=0+pack",
+    "log+pyramid:taps=28,every=4,gain=0+linear:range=1+rans|log+pyramid+linear:range=1+rans|log+pyramid:taps=0+linear:range=1+rans|log+linear:range=1+lorenzo+rans|log+interp+linear:range=1+huffman+zstd:level=6|log+linear:range=1+lorenzo:axes=0+pack",
 ]  # by the numbers that brief streams have for them
 
 
@@ -663,6 +669,7 @@ def short_step(bound):
 class Linear:
     def __init__(self, dtype, bound, params):
         self.dtype, self.half, self.bins = dtype, None, params["bins"] if params["beyond"] == "exact" else 0
+        self.range = None  # two bit patterns
         binary = params["step"] == "pow2"
         if dtype in FLOATS:
             self.step = float(2.0 ** np.frexp(bound)[1]) if binary else short_step(bound)
@@ -673,6 +680,13 @@ class Linear:
                 self.step = 1 << self.step.bit_length() - 1
 
     def recover(self, p, q, at=0):
+        bits = self.recover_anywhere(p, q)
+        if self.range is None or (self.half == 0 and self.bins == 0 and p is None):
+            return bits
+        value, (low, high) = to_number(bits, self.dtype), [to_number(end, self.dtype) for end in self.range]
+        return self.range[0] if value < low else self.range[1] if high < value else bits
+
+    def recover_anywhere(self, p, q):
         if self.dtype in FLOATS:
             with np.errstate(all="ignore"):
                 if self.dtype == "f32" and abs(q) <= 65536 and 2.0**-100 < self.step < 2.0**100:
@@ -1906,7 +1920,16 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
         require(not of_value or max(of_value) <= len(classes), "a class without a bound")
         grid_at = lambda factor: Elementwise(dtype, bound * factor, [c * factor for c in classes], of_value)
     else:
-        grid_at = lambda factor: {"linear": Linear, "logscale": Logscale, "truncate": Truncate, "exact": Exact}[quantizer or "exact"](dtype, bound * factor, dict(stages).get(quantizer))
+        kept_in = None
+        if quantizer == "linear" and dict(stages)["linear"]["range"]:
+            kept_in = [int.from_bytes(side.take(BYTES[dtype]), "little") for _ in range(2)]
+            require(to_number(kept_in[0], dtype) <= to_number(kept_in[1], dtype), "a range that begins above its end")
+
+        def grid_at(factor):
+            grid = {"linear": Linear, "logscale": Logscale, "truncate": Truncate, "exact": Exact}[quantizer or "exact"](dtype, bound * factor, dict(stages).get(quantizer))
+            grid.range = kept_in
+            return grid
+
     grid, predictor = grid_at(1.0), next((n for n in names if n in PREDICTORS), None)
     if predictor == "wavelet":
         values = wavelet_values(reader, side, shape, dtype, size, width, bound, None if encoder == "rans" else lambda *a: decoder(*a, dict(stages).get(encoder, {})))
@@ -2022,7 +2045,9 @@ def read_header(reader):
         elif tag & 0x7FFF == 4:
             header["abs"], header["min"], header["max"] = content.get("d"), content.get("d"), content.get("d")
         elif tag & 0x7FFF == 5:
-            header["recipe"] = bytes(content.rest()).decode("ascii")
+            text = bytes(content.rest())
+            require(len(text) != 1 or text[0] < len(RECIPES), "unknown recipe")
+            header["recipe"] = RECIPES[text[0]] if len(text) == 1 else text.decode("ascii")
         elif tag & 0x7FFF == 6:
             header["fills"] = list(struct.iter_unpack("<Q", content.rest()))
         elif tag & 0x7FFF == 7:

@@ -14,7 +14,7 @@ endfunction()
 
 add_executable(leeway_tests ${test_sources} tests/promises_test.cc tests/hostile_test.cc tests/targets_test.cc
                             tests/c_api_test.cc tests/golden_test.cc tests/papers_test.cc tests/bytes_test.cc tests/combinations_test.cc tests/environment_test.cc
-                            tests/compose_predict_first_test.cc tests/compose_quantize_first_test.cc)
+                            tests/compose_predict_first_test.cc tests/compose_quantize_first_test.cc tests/ladder_test.cc)
 leeway_test_program(leeway_tests)
 # Every pair of stages: compiled as fast as can be.
 set_source_files_properties(tests/compose_predict_first_test.cc tests/compose_quantize_first_test.cc
@@ -38,16 +38,18 @@ target_link_libraries(example_hello_c PRIVATE leeway::leeway m)
 add_test(NAME example_hello_c COMMAND example_hello_c)
 
 # Programs of their own: what runs long, fails to get memory, or replays what fuzzing found.
-foreach(program torture allocation replay)
+foreach(program torture allocation replay derived_oracle)
   add_executable(leeway_${program})
   leeway_flags(leeway_${program})
   target_compile_options(leeway_${program} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(leeway_${program} PRIVATE leeway_objects)
 endforeach()
 target_sources(leeway_torture PRIVATE tests/torture.cc)
+target_sources(leeway_derived_oracle PRIVATE tests/derived_oracle.cc)
 target_sources(leeway_allocation PRIVATE tests/allocation_test.cc)
 target_sources(leeway_replay PRIVATE tests/fuzz/replay.cc tests/fuzz/structure.cc)
 add_test(NAME torture COMMAND leeway_torture 3000000)
+add_test(NAME derived_oracle COMMAND leeway_derived_oracle 1000000)
 add_test(NAME allocation COMMAND leeway_allocation)
 add_test(NAME fuzz_corpus COMMAND leeway_replay ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus)
 

@@ -259,7 +259,7 @@ void AdviseBound::run() const {
     for (const Found& found : all) list.push_back(to_json(found));
     for (const auto& [name, reason] : variables.left_alone)
       list.push_back({{"variable", name}, {"left_alone", reason}});
-    print(container ? list : list[0]);
+    cli::print(container ? list : list[0]);
   } else if (!work.quiet) {
     for (const Found& found : all) print_text(found, *this, container.has_value());
     for (const auto& [name, reason] : variables.left_alone)

@@ -131,7 +131,7 @@ void tell(const CompressTogether& asked, const derived::Together& made,
     if (!asked.json && !asked.quiet) fmt::print("{}\n", printable(text_of(kept)));
   }
   if (asked.json)
-    print(Json{{"variables", list},
+    cli::print(Json{{"variables", list},
                {"promises", promises},
                {"ratio", double(before) / double(after)},
                {"passes", made.passes},
@@ -149,7 +149,7 @@ void compress_for_ssim(const CompressTogether& asked, const Member& member,
   const CompressReport& r = made.report;
   const double ratio = double(r.input_bytes) / double(r.output_bytes);
   if (asked.json)
-    print(Json{{"input_bytes", r.input_bytes},
+    cli::print(Json{{"input_bytes", r.input_bytes},
                {"output_bytes", r.output_bytes},
                {"ratio", ratio},
                {"bound", r.abs_bound},

@@ -5,11 +5,14 @@
 const $ = (id) => document.getElementById(id);
 const bytesOf = (base64) => Uint8Array.from(atob(base64.trim()), (c) => c.charCodeAt(0));
 
+const FALLBACKS =
+  "pyramid:taps=0+linear:range=1+rans|linear:range=1+lorenzo+rans|" +
+  "interp+linear:range=1+huffman+zstd:level=6|linear:range=1+lorenzo:axes=0+pack";
 const PRESETS = {
-  "linear+lorenzo+huffman+zstd": "balanced",
+  [FALLBACKS]: "balanced",
   "linear+lorenzo:axes=0+pack": "fast",
-  "pyramid+linear+rans": "small",
-  "pyramid:taps=28,every=4,gain=0+linear+rans": "smallest",
+  [`pyramid+linear:range=1+rans|${FALLBACKS}`]: "small",
+  [`pyramid:taps=28,every=4,gain=0+linear:range=1+rans|pyramid+linear:range=1+rans|${FALLBACKS}`]: "smallest",
   "exact+lorenzo+huffman+zstd": "lossless",
 };
 

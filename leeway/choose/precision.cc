@@ -56,14 +56,16 @@ double step_of(const std::vector<double>& distinct, DType dtype) {
   for (size_t i = 1; i < distinct.size(); ++i) gaps.push_back(distinct[i] - distinct[i - 1]);
   std::ranges::sort(gaps);
   double step = gaps.front();
-  for (const double gap : gaps) {  // Euclid's algorithm, with remainders that are rounding
-    if (step < 8 * rounding) return 0;
+  for (const double gap : gaps) {
+    // Euclid's algorithm, with remainders that are rounding: that of the gap, and of the step as
+    // often as the gap has it.
     double a = gap, b = step;
-    while (b > 4 * rounding) {
-      const double rest = std::abs(a - std::round(a / b) * b);
-      a = b, b = rest > 4 * rounding * std::max(1.0, std::round(gap / step) / 64) ? rest : 0;
+    while (b > 0) {
+      if (b < 8 * rounding) return 0;
+      const double times = std::round(a / b), rest = std::abs(a - times * b);
+      a = b, b = rest > 2 * rounding * (2 + times) ? rest : 0;
     }
-    step = a;
+    step = std::min(step, a);
   }
   // Longer and longer distances make the step more precise, and must be multiples of it.
   const double first = distinct.front();

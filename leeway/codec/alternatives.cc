@@ -19,9 +19,13 @@ struct Coded {
 };
 
 bool is_constant(const View& chunk) {
-  return visit_dtype(chunk.dtype, [&]<class T>(std::type_identity<T>) {
-    return leeway::is_constant<T>(chunk);
-  });
+  return visit_dtype(chunk.dtype,
+                     [&]<class T>(std::type_identity<T>) { return leeway::is_constant<T>(chunk); });
+}
+
+bool any_special(const View& chunk, const Mask& mask) {
+  return visit_dtype(chunk.dtype,
+                     [&]<class T>(std::type_identity<T>) { return mask.any_special<T>(chunk); });
 }
 
 u64 hash_of_values(const View& chunk) {
@@ -35,7 +39,12 @@ u64 hash_of_values(const View& chunk) {
 class Contest {
  public:
   Contest(const Codecs& codecs, const View& chunk, const ChunkBound& bound, const Mask& mask)
-      : codecs_(codecs), chunk_(chunk), bound_(bound), mask_(mask), coded_(codecs.size()) {}
+      : codecs_(codecs),
+        chunk_(chunk),
+        bound_(bound),
+        mask_(mask),
+        coded_(codecs.size()),
+        settings_(codecs.size()) {}
 
   const Coded& winner() {
     const std::vector<size_t> makers = find_makers();
@@ -46,14 +55,15 @@ class Contest {
   const Coded& coded(size_t k) {
     if (!coded_[k]) {
       coded_[k].emplace(Coded{k, {}, {}});
-      coded_[k]->report = codecs_[k]->compress(chunk_, bound_, mask_, coded_[k]->payload);
+      coded_[k]->report =
+          codecs_[k]->compress(chunk_, bound_, mask_, coded_[k]->payload, settings_[k].bytes());
     }
     return *coded_[k];
   }
   const Coded& smallest_of(const std::vector<size_t>& numbers) {
     for (const size_t k : numbers) coded(k);
-    return coded(*std::ranges::min_element(
-        numbers, {}, [&](size_t k) { return coded(k).payload.size(); }));
+    return coded(
+        *std::ranges::min_element(numbers, {}, [&](size_t k) { return coded(k).payload.size(); }));
   }
   std::vector<size_t> all() const {
     std::vector<size_t> numbers;
@@ -65,7 +75,8 @@ class Contest {
   // Those that leave the chunk as it is.
   std::vector<size_t> find_makers() {
     std::vector<size_t> makers = all();
-    std::erase_if(makers, [&](size_t k) { return !codecs_[k]->may_have_made(chunk_, bound_, mask_); });
+    std::erase_if(makers,
+                  [&](size_t k) { return !codecs_[k]->may_have_made(chunk_, bound_, mask_); });
     if (makers.empty()) return makers;
     const u64 hash = hash_of_values(chunk_);
     std::erase_if(makers, [&](size_t k) { return coded(k).report.decoded_hash != hash; });
@@ -73,32 +84,41 @@ class Contest {
   }
 
   // Those that may turn out smallest.
-  std::vector<size_t> contenders() const {
+  std::vector<size_t> contenders() {
     constexpr u64 kFew = u64(1) << 16;
-    constexpr u64 kClose = 15;  // percent
     std::vector<size_t> numbers = all();
     if (chunk_.shape.size() <= kFew || !bound_.each.empty()) return numbers;
-    const std::vector<Box> samples = sample_boxes();
-    std::vector<u64> bytes(codecs_.size());
-    u64 least = ~u64(0);
+    const std::vector<Box> boxes = sample_boxes();
+    const bool keeps_axes =
+        chunk_.part(boxes[0]).squeezed().shape.rank() == chunk_.squeezed().shape.rank();
+    std::vector<Writer> samples(codecs_.size());
+    size_t least = ~size_t(0);
     for (const size_t k : numbers) {
-      for (const Box& box : samples) {
-        Writer payload;
-        codecs_[k]->compress(chunk_.part(box), bound_, mask_, payload);
-        bytes[k] += payload.size();
-      }
-      least = std::min(least, bytes[k]);
+      settings_[k] = codecs_[k]->settings_for(chunk_, bound_, mask_);
+      for (const Box& box : boxes)
+        codecs_[k]->compress(chunk_.part(box), bound_, mask_, samples[k],
+                             keeps_axes ? settings_[k].bytes() : ByteView());
+      least = std::min(least, samples[k].size());
     }
-    std::erase_if(numbers, [&](size_t k) { return bytes[k] > least + least / 100 * kClose; });
-    return numbers;
+    // A sample has more than its share of borders and tables. Who has time looks closer.
+    const bool has_time =
+        std::ranges::any_of(numbers, [&](size_t k) { return codecs_[k]->learns(); });
+    const size_t close = least + least * (has_time ? 12 : 4) / 100 + 64 * boxes.size();
+    std::vector<size_t> close_ones;
+    for (const size_t k : numbers)
+      if (samples[k].size() <= close && std::ranges::none_of(close_ones, [&](size_t other) {
+            return std::ranges::equal(samples[other].bytes(), samples[k].bytes());
+          }))
+        close_ones.push_back(k);
+    return close_ones;
   }
 
-  // Boxes along the diagonal, a sixteenth of the chunk at most.
+  // Boxes along the diagonal, an eighth of the chunk at most.
   std::vector<Box> sample_boxes() const {
     const Shape& shape = chunk_.shape;
     const u64 size = shape.size(), count = size < (u64(1) << 20) ? 1 : 3;
     const Shape extents =
-        middle_sample(shape, std::clamp<u64>(size / 16 / count, 1 << 15, 1 << 16)).shape;
+        middle_sample(shape, std::clamp<u64>(size / 32 / count, 1 << 14, 1 << 16)).shape;
     std::vector<Box> boxes;
     for (u64 i = 0; i < count; ++i) {
       Box box{{}, extents};
@@ -114,6 +134,7 @@ class Contest {
   const ChunkBound& bound_;
   const Mask& mask_;
   std::vector<std::optional<Coded>> coded_;
+  std::vector<Writer> settings_;
 };
 
 }  // namespace
@@ -145,9 +166,10 @@ bool AlternativesCodec::may_have_made(const View& chunk, const ChunkBound& bound
 }
 
 ChunkReport AlternativesCodec::compress(const View& chunk, const ChunkBound& bound,
-                                        const Mask& mask, Writer& out) const {
+                                        const Mask& mask, Writer& out, ByteView) const {
   if (bound.most == 0 || is_constant(chunk)) return first().compress(chunk, bound, mask, out);
-  Contest contest(codecs_, chunk, bound, mask);
+  const Mask own{mask.fills, mask.is_needed && any_special(chunk, mask)};
+  Contest contest(codecs_, chunk, bound, own);
   const Coded& best = contest.winner();
   const ByteView payload = best.payload.bytes();
   if (best.number > 0 && follows_recipe(Payload(payload.front()))) {
@@ -161,7 +183,7 @@ ChunkReport AlternativesCodec::compress(const View& chunk, const ChunkBound& bou
 void AlternativesCodec::measure(void* values, const Shape& shape, const ChunkBound& bound,
                                 const Mask& mask) const {
   Writer payload;
-  compress(View(static_cast<const std::byte*>(values), dtype_, shape), bound, mask, payload);
+  compress(View(static_cast<const std::byte*>(values), dtype_, shape), bound, mask, payload, {});
   KeptValues decoded(values);
   decompress(payload.bytes(), shape, bound.most, decoded, {});
 }

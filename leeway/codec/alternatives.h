@@ -24,8 +24,8 @@ class LEEWAY_EXPORT AlternativesCodec final : public ChunkCodec {
   bool is_by_value() const override { return first().is_by_value(); }
   bool quantizes_first() const override;
   bool may_have_made(const View& chunk, const ChunkBound& bound, const Mask& mask) const override;
-  ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
-                       Writer& out) const override;
+  ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask, Writer& out,
+                       ByteView settings) const override;
   void measure(void* values, const Shape& shape, const ChunkBound& bound,
                const Mask& mask) const override;
   bool decompress(ByteView payload, const Shape& shape, double bound, ValueSink& values,

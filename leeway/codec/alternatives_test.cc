@@ -17,8 +17,7 @@ Chunk coded_by(const std::string& recipe, const View& values, double bound) {
   Chunk chunk;
   Writer out;
   const Mask calm{.is_needed = false};
-  chunk.report =
-      make_codec(parse_recipe(recipe), values.dtype)->compress(values, bound, calm, out);
+  chunk.report = make_codec(parse_recipe(recipe), values.dtype)->compress(values, bound, calm, out);
   chunk.payload.assign(out.bytes().begin(), out.bytes().end());
   return chunk;
 }
@@ -48,18 +47,19 @@ TEST(Alternatives, TheSmallestIsTaken) {
   for (const Shape& shape : {Shape{40, 50}, Shape{400, 500}}) {
     for (const auto& values : {make_waves(shape), make_particles(shape)}) {
       const View view = view_of(values.data(), shape);
-      const std::string names[] = {"plain", "small", "fast"};
+      const std::string names[] = {"plain", "pyramid+linear+rans", "fast"};
       size_t least = ~size_t(0), best = 0;
       for (size_t k = 0; k < 3; ++k) {
         const size_t bytes = coded_by(names[k], view, 1e-3).payload.size();
         if (bytes < least) least = bytes, best = k;
       }
-      const Chunk chunk = coded_by("plain|small|fast", view, 1e-3);
+      const Chunk chunk = coded_by("plain|pyramid+linear+rans|fast", view, 1e-3);
       EXPECT_EQ(chunk.taken().number, best);
       EXPECT_EQ(chunk.payload.size(), least + (best > 0 ? 2 : 0));
       EXPECT_LE(chunk.report.max_error, 1e-3);
-      const auto decoded = decoded_by<float>("plain|small|fast", chunk.payload, shape, 1e-3);
-      expect_within<float>(values, decoded, 1e-3, {}, "plain|small|fast");
+      const auto decoded =
+          decoded_by<float>("plain|pyramid+linear+rans|fast", chunk.payload, shape, 1e-3);
+      expect_within<float>(values, decoded, 1e-3, {}, "plain|pyramid+linear+rans|fast");
       EXPECT_EQ(hash_of(bytes_of(std::span<const float>(decoded))), chunk.report.decoded_hash);
     }
   }
@@ -67,12 +67,15 @@ TEST(Alternatives, TheSmallestIsTaken) {
 
 // Whatever was taken first, decoded data is its own decoded data.
 TEST(Alternatives, DecodedDataStaysAsItIs) {
-  for (const char* recipe : {"small|balanced|plain", "balanced|small", "fast|linear+lorenzo+rans",
-                             "sz3-interp|sz1.4|balanced", "pyramid:gain=0+linear+rans|plain"})
+  for (const char* recipe :
+       {"pyramid+linear+rans|linear+lorenzo+huffman+zstd|plain",
+        "linear+lorenzo+huffman+zstd|pyramid+linear+rans", "fast|linear+lorenzo+rans",
+        "sz3-interp|sz1.4|linear+lorenzo+huffman+zstd", "pyramid:gain=0+linear+rans|plain"})
     for (const Shape& shape : {Shape{40, 50}, Shape{300, 301}})
       for (const auto& values : {make_waves(shape), make_particles(shape)})
-        for (const std::string& first : {std::string(recipe), std::string("balanced"),
-                                         std::string(recipe).substr(0, std::string(recipe).find('|'))}) {
+        for (const std::string& first :
+             {std::string(recipe), std::string("linear+lorenzo+huffman+zstd"),
+              std::string(recipe).substr(0, std::string(recipe).find('|'))}) {
           if (std::string(recipe).find(first) == std::string::npos) continue;
           const Chunk once = coded_by(first, view_of(values.data(), shape), 1e-2);
           const auto decoded = decoded_by<float>(first, once.payload, shape, 1e-2);
@@ -86,7 +89,7 @@ TEST(Alternatives, ThoseNotForTheTypeAreLeftOut) {
   const Shape shape{40, 50};
   std::vector<i32> values;
   for (int i = 0; i < 2000; ++i) values.push_back(i * i % 1000);
-  const std::string recipe = "wavesz|balanced|fpzip-like";
+  const std::string recipe = "wavesz|linear+lorenzo+huffman+zstd|fpzip-like";
   const Chunk chunk = coded_by(recipe, view_of(values.data(), shape), 3);
   EXPECT_EQ(chunk.taken().number, 1u);
   expect_within<i32>(values, decoded_by<i32>(recipe, chunk.payload, shape, 3), 3, {}, recipe);
@@ -100,7 +103,7 @@ TEST(Alternatives, ThoseNotForTheTypeAreLeftOut) {
 TEST(Alternatives, ThoseThatDoNotExistAreRefused) {
   const Shape shape{40, 50};
   const auto values = make_waves(shape);
-  const std::string recipe = "plain|small";
+  const std::string recipe = "plain|pyramid+linear+rans";
   const Bytes payload = coded_by(recipe, view_of(values.data(), shape), 1e-3).payload;
   ASSERT_EQ(payload[0], u8(Payload::alternative));
   ASSERT_EQ(payload[1], 1);
@@ -115,14 +118,14 @@ TEST(Alternatives, ThoseThatDoNotExistAreRefused) {
     refuses(2, u8(kind));
   for (const size_t size : {1, 2})
     EXPECT_THROW(decoded_by<float>(recipe, ByteView(payload).first(size), shape, 1e-3), Error);
-  EXPECT_THROW(decoded_by<float>("small", payload, shape, 1e-3), Error);
+  EXPECT_THROW(decoded_by<float>("pyramid+linear+rans", payload, shape, 1e-3), Error);
 }
 
 // Through the whole library: a part, a preview, an update, the brief form, what inspect() counts.
 TEST(Alternatives, StreamsAreAsOthers) {
   const Shape shape{300, 500};
   const auto values = make_waves(shape);
-  auto options = options_for<float>(Bound::abs(1e-3), "plain|small");
+  auto options = options_for<float>(Bound::abs(1e-3), "plain|pyramid+linear+rans");
   options.chunk = {300, 500};
   const Bytes stream = compress(values.data(), shape, options);
   const Array all = decompress(stream);

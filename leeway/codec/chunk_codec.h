@@ -45,14 +45,19 @@ class ChunkCodec {
   // Whether values are quantized before they are predicted: then most decoded values stay as they
   // are when they are coded again beside others.
   virtual bool quantizes_first() const = 0;
+  // Whether it learns on the way, so that who takes it has time.
+  virtual bool learns() const { return false; }
   // Whether the codec may have made these values: then it leaves them as they are. A quick look,
   // which may err towards yes; no where no other codec could change them either.
   virtual bool may_have_made(const View& chunk, const ChunkBound& bound,
                              const Mask& mask) const = 0;
-  // Appends the payload to `out`. A bound of 0 means no loss. Shapes given to the other two have no
-  // axes of extent 1.
+  // The settings that trials on a chunk find; nothing if no stage makes trials.
+  virtual Writer settings_for(const View&, const ChunkBound&, const Mask&) const { return {}; }
+  // Appends the payload to `out`. A bound of 0 means no loss. Settings, if given, save the trials:
+  // those of this chunk, or of one that it is a part of and that has as many axes. Shapes given to
+  // the other two have no axes of extent 1.
   virtual ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
-                               Writer& out) const = 0;
+                               Writer& out, ByteView settings = {}) const = 0;
   // Replaces values by what the recipe would give at this bound.
   virtual void measure(void* values, const Shape& shape, const ChunkBound& bound,
                        const Mask& mask) const = 0;

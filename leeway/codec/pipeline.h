@@ -28,7 +28,8 @@ struct Pipeline {
   // Appends the packed body of `chunk` to `out`; hands to `decoded` what decode() will give. Says
   // nothing if the chunk has no codes of this width; what was written is to be forgotten then.
   std::optional<ChunkReport> encode(const View& chunk, const ChunkBound& bound, const Mask& mask,
-                                    CodeWidth width, ValueSink& decoded, Writer& out) const {
+                                    CodeWidth width, ValueSink& decoded, Writer& out,
+                                    ByteView settings = {}) const {
     const auto size = size_t(chunk.shape.size());
     Writer packable;
     Writer& plain = lossless.empty() ? out : packable;
@@ -39,7 +40,7 @@ struct Pipeline {
     if (!codes) return {};
 
     Body<T> body(preprocessors.size());
-    auto report = reduce(chunk, bound, mask, decoded, *codes, body);
+    auto report = reduce(chunk, bound, mask, decoded, *codes, body, settings);
     if (!report) return {};
 
     Writer sections;
@@ -87,7 +88,7 @@ struct Pipeline {
     });
     Body<T> body(preprocessors.size());
     body.read(plain, size);
-    found.settings = join->settings({inner_shape(body, shape), inner_bound(bound)}, Reader(body.notes.bytes()));
+    found.settings = join->settings_text({inner_shape(body, shape), inner_bound(bound)}, Reader(body.notes.bytes()));
     const auto codes = encoder->source(found.width, plain, size);
     if (!codes) fail_corrupt("codes of a width that the recipe does not have");
     with_codes(found.width, [&]<class I>(std::type_identity<I>) {
@@ -109,13 +110,12 @@ struct Pipeline {
   // Whether the values may have come out of decode(): a quick look, which may err towards yes.
   bool may_have_made(const View& chunk, const ChunkBound& bound, const Mask& mask) const {
     if (!preprocessors.empty() || !bound.each.empty()) return true;
-    if (!mask.is_needed) return join->may_have_made({chunk, bound});
-    Buffer<T> values(size_t(chunk.shape.size()));
-    gather(chunk, values.data());
-    Patches<T> special;
-    const std::vector<u8> flags = mask.take_out(Field<T>{values.data(), chunk.shape}, special);
-    return join->may_have_made(
-        {view_of(values.data(), chunk.shape), bound, {flags, Fills<T>(mask.fills)}});
+    return with_job(chunk, bound, mask, [&](const auto& job) { return join->may_have_made(job); });
+  }
+  // What trials find; nothing if there are none, or if preprocessors come before.
+  Writer settings_for(const View& chunk, const ChunkBound& bound, const Mask& mask) const {
+    if (!preprocessors.empty() || !bound.each.empty() || !join->traits().makes_trials) return {};
+    return with_job(chunk, bound, mask, [&](const auto& job) { return join->settings_for(job); });
   }
 
   // Whether chunks of this shape can have codes of this width.
@@ -146,13 +146,26 @@ struct Pipeline {
   }
 
  private:
+  // Calls f with what there is to encode when special values are taken out.
+  template <class F>
+  static auto with_job(const View& chunk, const ChunkBound& bound, const Mask& mask, F&& f) {
+    if (!mask.is_needed) return f(ToEncode<T>{chunk, bound});
+    Buffer<T> values(size_t(chunk.shape.size()));
+    gather(chunk, values.data());
+    Patches<T> special;
+    const std::vector<u8> flags = mask.take_out(Field<T>{values.data(), chunk.shape}, special);
+    return f(
+        ToEncode<T>{view_of(values.data(), chunk.shape), bound, {flags, Fills<T>(mask.fills)}});
+  }
+
   // Mask, preprocess, predict and quantize, encode.
   std::optional<ChunkReport> reduce(const View& chunk, const ChunkBound& bound, const Mask& mask,
-                                    ValueSink& decoded, AnySink& codes, Body<T>& body) const {
+                                    ValueSink& decoded, AnySink& codes, Body<T>& body,
+                                    ByteView settings = {}) const {
     // Without loss, no value becomes another.
     const Fills<T> fills = bound.most > 0 ? Fills<T>(mask.fills) : Fills<T>();
     if (!mask.is_needed && preprocessors.empty())
-      return join_values({chunk, bound, {{}, fills}}, decoded, codes, body);
+      return join_values({chunk, bound, {{}, fills}, settings}, decoded, codes, body);
     WholeField<T> whole(decoded, chunk.shape);
     Field<T> field = whole.field;
     if (!is_in_place(chunk, field)) gather(chunk, field.data);
@@ -166,9 +179,11 @@ struct Pipeline {
     for (size_t i = 0; i < preprocessors.size(); ++i)
       preprocessors[i]->forward(field, flags, body.sides[i]);
     KeptValues kept(field.data);
-    auto report = join_values(
-        {view_of(field.data, field.shape), inner(bound), {flags, looks_again ? Fills<T>() : fills}},
-        kept, codes, body);
+    auto report = join_values({view_of(field.data, field.shape),
+                               inner(bound),
+                               {flags, looks_again ? Fills<T>() : fills},
+                               settings},
+                              kept, codes, body);
     if (!report) return {};
     undo_preprocessors(field, body);
     if (looks_again) body.special = with_those_become(fills, field, originals, mask);

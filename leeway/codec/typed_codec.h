@@ -51,6 +51,7 @@ class TypedChunkCodec final : public ChunkCodec {
   bool is_by_value() const override { return recipe_.join->traits().by_value; }
   bool is_transform() const override { return recipe_.join->traits().transforms; }
   bool quantizes_first() const override { return !recipe_.join->traits().predicts_first; }
+  bool learns() const override { return recipe_.join->traits().learns; }
 
   bool may_have_made(const View& chunk, const ChunkBound& bound, const Mask& mask) const override {
     if (is_pointwise() || !can_code(bound.most)) return false;
@@ -58,12 +59,17 @@ class TypedChunkCodec final : public ChunkCodec {
     return recipe_.may_have_made(chunk.squeezed(), bound, mask);
   }
 
-  ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
-                       Writer& out) const override {
+  Writer settings_for(const View& chunk, const ChunkBound& bound, const Mask& mask) const override {
+    if (!can_code(bound.most)) return {};
+    return recipe_.settings_for(chunk.squeezed(), bound, mask);
+  }
+
+  ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask, Writer& out,
+                       ByteView settings) const override {
     const View values = chunk.squeezed();
     // Other chunks must not matter.
     const Mask own{mask.fills, mask.is_needed && mask.any_special<T>(values)};
-    const Job job{values, bound, own};
+    const Job job{values, bound, own, settings};
     if (is_constant<T>(job.values)) return put_constant(job, out);
     if (!can_code(bound.most)) return put_exact(job, out);
 
@@ -140,6 +146,7 @@ class TypedChunkCodec final : public ChunkCodec {
     View values;  // without axes of extent 1
     const ChunkBound& bound;
     const Mask& mask;
+    ByteView settings;
     size_t size() const { return size_t(values.shape.size()); }
     bool is_special(T value) const { return mask.is_special(value); }
   };
@@ -197,7 +204,8 @@ class TypedChunkCodec final : public ChunkCodec {
   }
   std::optional<Attempt> put_body(const Job& job, CodeWidth width, Writer& out) const {
     HashedValues decoded;
-    auto report = recipe_.encode(job.values, job.bound, job.mask, width, decoded, out);
+    auto report =
+        recipe_.encode(job.values, job.bound, job.mask, width, decoded, out, job.settings);
     if (!report) return {};
     report->decoded_hash = decoded.hash();
     return Attempt{*report, report->fits && report->max_error <= job.bound.most};

@@ -19,19 +19,27 @@ namespace {
 constexpr unsigned kMostPasses = 24;
 constexpr size_t kMostClasses = 14;  // fewer than a writer makes powers of two of
 
-// The recipe with bounds by value that comes nearest to the one asked for.
+// The recipe with bounds by value that comes nearest to the one asked for: of its first alternative
+// that predicts before it quantizes, with another quantizer, as pyramid+linear+rans becomes
+// pyramid+elementwise+rans.
 std::string by_value_recipe(const std::string& recipe) {
-  constexpr std::pair<std::string_view, std::string_view> kNearest[] = {
-      {"fast", "lorenzo+elementwise+huffman"}, {"balanced", "pyramid+elementwise+rans"},
-      {"small", "pyramid+elementwise+rans"},   {"smallest", "pyramid+elementwise+rans"},
-      {"auto", "pyramid+elementwise+rans"},    {"plain", "pyramid+elementwise+rans"},
-      {"lossless", "pyramid+elementwise+rans"}};
-  for (const auto& [name, nearest] : kNearest)
-    if (recipe == name) return std::string(nearest);
-  if (is_choice(recipe) || !is_by_value(parse_recipe(recipe)))
-    fail_argument("promises need a preset, or a recipe with the quantizer elementwise, not '" +
-                  recipe + "'");
-  return recipe;
+  if (recipe == "fast") return "lorenzo+elementwise+huffman";
+  for (const char* const other : {"auto", "plain", "lossless"})
+    if (recipe == other) return "pyramid+elementwise+rans";
+  if (!is_choice(recipe)) {
+    const Recipe parsed = parse_recipe(recipe);
+    if (is_by_value(parsed)) return recipe;
+    constexpr std::string_view kLinear = "+linear";
+    for (const Recipe& alternative : alternatives_of(parsed)) {
+      std::string text = to_string(alternative);
+      const size_t at = text.find(kLinear);
+      if (!predicts_first(alternative) || at == text.npos) continue;
+      text.replace(at, std::min(text.find('+', at + 1), text.size()) - at, "+elementwise");
+      if (is_by_value(parse_recipe(text))) return text;
+    }
+  }
+  fail_argument("promises need a preset, or a recipe that predicts before it quantizes, not '" +
+                recipe + "'");
 }
 
 bool speaks_of(const Promise& promise, size_t variable) {
@@ -63,6 +71,7 @@ class Work {
     for (size_t k = 0; k < promises_.size(); ++k)
       if (!is_local(k)) derive(promises_[k], bounds_of_promises_[k], originals_, room_, execution_);
     const size_t count = members_.size();
+    tried_ = choices(originals_.shape.size());
     result_.streams.resize(count), result_.reports.resize(count), choices_.assign(count, kNone);
     errors_.resize(count);
     decoded_ = originals_;
@@ -165,17 +174,25 @@ class Work {
   }
 
   // How few different bounds a variable may have, since each costs room to tell: one, or some in
-  // blocks.
+  // blocks; and which part of the bounds wished for: slopes change within them, and where values
+  // have steps a little less may be a lot shorter.
   struct Choice {
     size_t most;
-    u64 edge;
-    double part;  // of the bounds wished for: slopes change within them, and values have steps
+    u64 edge;  // 0: one bound
+    double part;
   };
-  static constexpr Choice kChoices[] = {{0, 0, 1},    {0, 0, 0.99}, {0, 0, 0.98},
-                                        {0, 0, 0.97}, {0, 0, 0.95}, {0, 0, 0.93},
-                                        {3, 64, 1},   {6, 16, 1},   {kMostClasses, 4, 1}};
-  static constexpr size_t kUniform = 6;  // of these come first
-  static constexpr size_t kNone = std::size(kChoices);
+  static std::vector<Choice> choices(u64 values) {
+    constexpr u64 kManyValues = u64(1) << 22;
+    std::vector<Choice> all;
+    if (values > kManyValues)
+      all = {{0, 0, 0.98}};
+    else
+      for (const double part : {1.0, 0.995, 0.99, 0.985, 0.98, 0.97, 0.96, 0.95, 0.93})
+        all.push_back({0, 0, part});
+    all.insert(all.end(), {{3, 64, 1}, {6, 16, 1}, {kMostClasses, 4, 1}});
+    return all;
+  }
+  static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
   // Compresses a variable, and decodes it.
   void code(size_t m, bool is_last, const Grid& given) {
@@ -183,11 +200,11 @@ class Work {
     std::vector<double> wishes = aiming.wishes(room_.of[m]);
     for (size_t i = 0; i < wishes.size(); ++i)  // special values are kept anyway
       if (std::isnan(originals_.of[m][i])) wishes[i] = kInfinite;
-    if (choices_[m] < kNone) {
+    if (choices_[m] != kNone) {
       (void)keep_if_smaller(m, choices_[m], aiming, wishes, true);
       return;
     }
-    for (size_t choice = 0; choice < kNone; ++choice)
+    for (size_t choice = 0; choice < tried_.size(); ++choice)
       if (keep_if_smaller(m, choice, aiming, wishes, choice == 0)) break;
   }
   // Says whether there is nothing else to try.
@@ -195,8 +212,8 @@ class Work {
                        const std::vector<double>& wishes, bool is_first) {
     std::vector<double> bounds = wishes;
     const double most = cut(bounds), least = std::ranges::min(bounds);
-    const auto [classes, edge, part] = kChoices[choice];
-    if (choice < kUniform)
+    const auto [classes, edge, part] = tried_[choice];
+    if (edge == 0)
       to_one(bounds);
     else if (is_about_one(wishes, most))
       return true;
@@ -372,7 +389,8 @@ class Work {
   Grid originals_, decoded_;
   Grid room_;                                // the largest error that each value may have
   std::vector<std::vector<double>> errors_;  // the largest of each chunk
-  std::vector<size_t> choices_;
+  std::vector<Choice> tried_;
+  std::vector<size_t> choices_;  // of these, by variable
   Together result_;
 };
 

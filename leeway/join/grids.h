@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "leeway/join/range.h"
 #include "leeway/stage/fills.h"
 #include "leeway/stage/flags.h"
 #include "leeway/stage/stage.h"
@@ -28,6 +29,7 @@ struct CodedChunk {
   std::span<const u8> flags{};             // of all values, or empty
   std::span<const double> class_bounds{};  // of classes 1, 2, ... (flags.h)
   Fills<T> fills{};                        // a value that would become one has no code
+  std::optional<ValueRange<T>> range{};    // that decoded values stay in
 
   bool has_flags(size_t first, size_t count) const {
     return !flags.empty() &&
@@ -44,15 +46,14 @@ class GridsInForce {
   static constexpr size_t kStretch = 16;
 
   GridsInForce(const Q& quantizer, const CodedChunk<T>& chunk)
-      : quantizer_(quantizer), chunk_(chunk), grid_(quantizer.template at<T>(chunk.bound)) {
+      : quantizer_(quantizer), chunk_(chunk), grid_(at(chunk.bound)) {
     if (!chunk.class_bounds.empty()) tighten(1);
   }
 
   void tighten(double factor) {
-    grid_ = quantizer_.template at<T>(chunk_.bound * factor);
+    grid_ = at(chunk_.bound * factor);
     of_class_.clear();
-    for (const double e : chunk_.class_bounds)
-      of_class_.push_back(quantizer_.template at<T>(e * factor));
+    for (const double e : chunk_.class_bounds) of_class_.push_back(at(e * factor));
   }
 
   const CodedChunk<T>& chunk() const { return chunk_; }
@@ -135,6 +136,8 @@ class GridsInForce {
   }
 
  private:
+  Grid at(double bound) const { return grid_in(quantizer_, bound, chunk_.range); }
+
   const Q& quantizer_;
   CodedChunk<T> chunk_;
   Grid grid_;

@@ -26,6 +26,7 @@ struct ToEncode {
   View values;
   ChunkBound bound;
   Specials<T> special{};
+  ByteView settings{};  // of the predictor, if trials have found them already
 };
 // What encoding makes of it. The width of the codes is that of the sink.
 template <class T>
@@ -55,6 +56,8 @@ struct JoinTraits {
   bool by_value = false;        // values can have a bound each
   bool lossless = false;        // values come back bit for bit
   bool whole_rows = false;      // chunks should be whole rows of the array
+  bool makes_trials = false;    // to choose settings
+  bool learns = false;          // weights, on the way: slow
   bool transforms = false;      // a step may be given instead of a bound
 };
 
@@ -70,7 +73,9 @@ class Join {
   // Whether the values may be what decode() gave: a quick look, which may err towards yes.
   virtual bool may_have_made(const ToEncode<T>&) const { return true; }
   // The predictor with the settings that it found by trials, as text; empty if it finds none.
-  virtual std::string settings(const ToDecode&, Reader) const { return {}; }
+  virtual std::string settings_text(const ToDecode&, Reader) const { return {}; }
+  // The settings that trials find.
+  virtual Writer settings_for(const ToEncode<T>&) const { return {}; }
   // Whether a chunk of this shape can have codes of this width.
   virtual bool takes(CodeWidth width, const Shape&) const { return width == kWidthOf<Code<T>>; }
   virtual JoinTraits traits() const = 0;

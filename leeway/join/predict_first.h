@@ -13,7 +13,8 @@
 namespace leeway {
 
 // Patches are in the order of the walk. If values may have bounds of their own, the classes of
-// these bounds come first in the notes, then what the predictor notes.
+// these bounds come first in the notes; then the range that values are kept in, if the quantizer is
+// to; then what the predictor notes.
 template <class T, class P, class Q>
 class PredictFirst final : public Join<T> {
  public:
@@ -30,9 +31,13 @@ class PredictFirst final : public Join<T> {
       by_value = ByValue(BoundClasses::of(job.bound), job.special.flags);
       by_value.classes.write(out.notes);
     }
-    const CodedChunk<T> chunk =
-        by_value.in({job.bound.most, whole.field.data, job.special.flags, {}, job.special.fills});
-    const P predictor = settled(source, chunk, job.bound.aim, out.notes);
+    Reader settings(job.settings);
+    ChunkRange<T> range(source, wants_range(quantizer_), settings);
+    if (range.get()) range.get()->write(out.notes);
+    const CodedChunk<T> chunk = by_value.in(
+        {job.bound.most, whole.field.data, job.special.flags, {}, job.special.fills, range.get()});
+    const P predictor = settled(job, settings, chunk, range);
+    if constexpr (SettledPredictor<P>) predictor.write(out.notes);
     if (!is_in_place(source, whole.field)) gather(source, whole.field.data);
     CodeSink<Code<T>>& sink = typed<Code<T>>(out.codes);
     Encoding<T, Q> coder(quantizer_, chunk, sink, out.exact);
@@ -48,7 +53,8 @@ class PredictFirst final : public Join<T> {
     const Field<T> field = whole.field;
     ByValue by_value;
     if (is_by_value_) by_value = ByValue(BoundClasses::read(in.notes, job.bound, field.size()), {});
-    const CodedChunk<T> chunk = by_value.in({job.bound, field.data});
+    CodedChunk<T> chunk = by_value.in({job.bound, field.data});
+    if (wants_range(quantizer_)) chunk.range = ValueRange<T>::read(in.notes);
     Decoding<T, Q> coder(quantizer_, chunk, typed<Code<T>>(in.codes), field.size(), in.exact,
                          job.wanted);
     if constexpr (SettledPredictor<P>)
@@ -60,22 +66,43 @@ class PredictFirst final : public Join<T> {
   }
   bool may_have_made(const ToEncode<T>& job) const override {
     if constexpr (requires(const P p) { p.maker(job.values.shape, typename P::Try()); }) {
-      const CodedChunk<T> chunk{job.bound.most, nullptr, job.special.flags, {}, job.special.fills};
-      return is_by_value_ || predictor_.maker(job.values.shape, trial_on(job.values, chunk, false));
+      if (is_by_value_) return true;
+      ChunkRange<T> range(job.values, wants_range(quantizer_));
+      const CodedChunk<T> chunk = chunk_of(job);
+      return predictor_.maker(job.values.shape, trial_on(job.values, chunk, range, false))
+          .has_value();
     } else {
       return true;
     }
   }
-  std::string settings(const ToDecode& job, Reader notes) const override {
+  std::string settings_text(const ToDecode& job, Reader notes) const override {
     if constexpr (SettledPredictor<P>) {
       if (is_by_value_) BoundClasses::read(notes, job.bound, size_t(job.shape.size()));
+      if (wants_range(quantizer_)) ValueRange<T>::read(notes);
       const std::string params = print_params(predictor_.read(job.shape, notes).params);
       return std::string(P::kName) + (params.empty() ? "" : ":" + params);
     }
     return {};
   }
+  // What is noted before the predictor's own notes.
+  Writer settings_for(const ToEncode<T>& job) const override {
+    Writer notes;
+    if (is_by_value_) return notes;
+    Reader none{ByteView()};
+    ChunkRange<T> range(job.values, wants_range(quantizer_));
+    if (range.get()) range.get()->write(notes);
+    if constexpr (SettledPredictor<P>) settled(job, none, chunk_of(job), range).write(notes);
+    return notes;
+  }
   JoinTraits traits() const override {
-    return {P::kTraits.chunk_values, true, is_by_value_, Q::kTraits.lossless};
+    JoinTraits traits{.chunk_values = P::kTraits.chunk_values,
+                      .predicts_first = true,
+                      .by_value = is_by_value_,
+                      .lossless = Q::kTraits.lossless,
+                      .makes_trials = SettledPredictor<P> || wants_range(quantizer_)};
+    if constexpr (requires { predictor_.learned_levels(); })
+      traits.learns = predictor_.learned_levels() > 0;
+    return traits;
   }
 
  private:
@@ -101,24 +128,32 @@ class PredictFirst final : public Join<T> {
       predictor.walk(field, coder);
   }
 
-  // The predictor with its settings, which are noted if it chooses them by trials.
-  P settled(const View& source, CodedChunk<T> chunk, const Aim& aim, Writer& notes) const {
+  // Before anything is known about it.
+  static CodedChunk<T> chunk_of(const ToEncode<T>& job) {
+    return {job.bound.most, nullptr, job.special.flags, {}, job.special.fills};
+  }
+  // The predictor with its settings: those given, or what trials find.
+  P settled(const ToEncode<T>& job, Reader& given, CodedChunk<T> chunk,
+            ChunkRange<T>& range) const {
     if constexpr (SettledPredictor<P>) {
-      if (aim.trial > 0) chunk.bound = aim.trial;
-      P found = predictor_.settled(source.shape, trial_on(source, chunk, aim.trial > 0));
-      found.write(notes);
-      return found;
+      const Shape& shape = job.values.shape;
+      if (given.remaining() > 0) return predictor_.read(shape, given);
+      const bool by_squares = job.bound.aim.trial > 0;
+      if (by_squares) chunk.bound = job.bound.aim.trial;
+      return predictor_.settled(shape, trial_on(job.values, chunk, range, by_squares));
     } else {
       return predictor_;
     }
   }
-  auto trial_on(const View& source, const CodedChunk<T>& chunk, bool by_squares) const {
-    return [this, &source, &chunk, by_squares](const P& candidate, const Sample& sample) {
-      Trial result = try_on(candidate, sample, source, chunk, by_squares);
+  auto trial_on(const View& source, const CodedChunk<T>& chunk, ChunkRange<T>& range,
+                bool by_squares) const {
+    return [this, &source, &chunk, &range, by_squares](const P& candidate, const Sample& sample) {
+      Trial result = try_on(candidate, sample, source, chunk, range, by_squares);
       if (!by_squares || sample.shape.size() == 1 || !(result.squares > 0)) return result;
       CodedChunk<T> finer = chunk;
       finer.bound *= kFiner;
-      result.cost = cost_at_equal_squares(result, try_on(candidate, sample, source, finer, true));
+      result.cost =
+          cost_at_equal_squares(result, try_on(candidate, sample, source, finer, range, true));
       return result;
     };
   }
@@ -138,7 +173,7 @@ class PredictFirst final : public Join<T> {
     return u64(std::max(0.0, double(trial.cost) + slope * (here - usual)));
   }
   Trial try_on(const P& candidate, const Sample& sample, const View& source, CodedChunk<T> chunk,
-               bool by_squares = false) const {
+               ChunkRange<T>& range, bool by_squares) const {
     const auto cut = [&](const View& whole) {
       View view(whole.at(sample.first), whole.dtype, sample.shape, whole.strides);
       for (size_t axis = 0; axis < sample.shape.rank(); ++axis)
@@ -147,7 +182,8 @@ class PredictFirst final : public Join<T> {
     };
     if constexpr (requires { candidate.tightening(size_t(0)); })
       if (sample.shape.size() == 1 && chunk.flags.empty())
-        return try_on_one(candidate.tightening(0), source.at(sample.first), chunk);
+        return try_on_one(candidate.tightening(0), source.at(sample.first), chunk, range);
+    chunk.range = range.get();
     Buffer<T> values(size_t(sample.shape.size()));
     Buffer<u8> flags(chunk.flags.empty() ? 0 : values.size());
     gather(cut(source), values.data());
@@ -164,10 +200,12 @@ class PredictFirst final : public Join<T> {
 
   // Predictors that go from coarse to fine (trials.h) predict a value that is alone as 0. This is
   // their most frequent question, so it is answered without a walk.
-  Trial try_on_one(double tightening, const std::byte* at, CodedChunk<T> chunk) const {
+  Trial try_on_one(double tightening, const std::byte* at, CodedChunk<T> chunk,
+                   ChunkRange<T>& range) const {
     T value;
     std::memcpy(&value, at, sizeof value);
     chunk.bound *= tightening;
+    if (range.may_end_at(value)) chunk.range = range.get();
     const T before = value;
     Code<T> code = 0;
     GridsInForce<T, Q>(quantizer_, chunk).quantize(value, {}, code, 0);

@@ -16,6 +16,7 @@
 #include "leeway/join/causal_contexts.h"
 #include "leeway/join/integers.h"
 #include "leeway/join/join.h"
+#include "leeway/join/range.h"
 
 namespace leeway {
 
@@ -90,7 +91,8 @@ class QuantizeFirst final : public Join<T> {
   // Values do not depend on each other: a few from everywhere show what nothing has made.
   bool may_have_made(const ToEncode<T>& job) const override {
     constexpr u64 kFew = 256;
-    const Grid grid = quantizer_.template at<T>(job.bound.most);
+    ChunkRange<T> range(job.values, wants_range(quantizer_));
+    Grid grid = quantizer_.template at<T>(job.bound.most);
     const View& array = job.values;
     const u64 size = array.shape.size(), step = size / kFew | 1;
     for (u64 i = 0; i < size; i += step) {
@@ -101,18 +103,25 @@ class QuantizeFirst final : public Join<T> {
         index[axis] = rest % array.shape[axis];
       T value;
       std::memcpy(&value, array.at(index), sizeof value);
-      const T before = value;
-      Code<T> code;
-      if (grid.quantize(value, Predicted<T>(0), code) && bits_of(value) != bits_of(before))
-        return false;
+      if (!changes(grid, value)) continue;
+      if (!range.may_end_at(value)) return false;
+      grid = grid_in(quantizer_, job.bound.most, range.get());
+      if (changes(grid, value)) return false;
     }
     return true;
+  }
+  Writer settings_for(const ToEncode<T>& job) const override {
+    Writer notes;
+    ChunkRange<T> range(job.values, wants_range(quantizer_));
+    if (range.get()) range.get()->write(notes);
+    return notes;
   }
   JoinTraits traits() const override {
     const Traits own = predictor_->traits();
     return {.chunk_values = own.chunk_values,
             .lossless = Q::kTraits.lossless,
-            .whole_rows = own.whole_rows};
+            .whole_rows = own.whole_rows,
+            .makes_trials = wants_range(quantizer_)};
   }
 
  private:
@@ -120,10 +129,17 @@ class QuantizeFirst final : public Join<T> {
   static constexpr bool kIsFloat = std::is_same_v<T, float> || std::is_same_v<T, double>;
   // Whether a grid takes planes of values and gives integers I.
   template <class I>
-  static constexpr bool kTakesPlanes =
-      requires(const Grid g, const Plane<const std::byte>& plane, T* values, I* integers,
-               double& error) { g.quantize_plane(plane, values, integers, error); };
+  static constexpr bool kTakesPlanes = requires(const Grid g, const Plane<const std::byte>& plane,
+                                                T* values, I* integers, double& error) {
+    g.quantize_plane(plane, values, integers, error);
+  };
   static constexpr bool kHasNarrow = kIsFloat && kTakesPlanes<i16>;
+
+  static bool changes(const Grid& grid, T value) {
+    const T before = value;
+    Code<T> code;
+    return grid.quantize(value, Predicted<T>(0), code) && bits_of(value) != bits_of(before);
+  }
 
   template <class F>
   bool with_width(CodeWidth width, F&& f) const {
@@ -153,8 +169,8 @@ class QuantizeFirst final : public Join<T> {
       integers.put(to.size(), nullptr);
       return true;
     }
-    // `values` may be where the plane is. Returns false if one has no integer of 16 bits, or becomes a
-    // fill value and would need a patch.
+    // `values` may be where the plane is. Returns false if one has no integer of 16 bits, or
+    // becomes a fill value and would need a patch.
     bool quantize(Plane<const std::byte> plane, std::span<T> values, std::span<I> to) {
       const auto* const own = reinterpret_cast<const std::byte*>(values.data());
       if constexpr (kTakesPlanes<I>)
@@ -179,13 +195,16 @@ class QuantizeFirst final : public Join<T> {
   bool encode_as(const Integers<I>& predictor, const ToEncode<T>& job, ValueSink& decoded,
                  Encoded<T>& out) const {
     const Shape& shape = job.values.shape;
+    Reader settings(job.settings);
+    ChunkRange<T> range(job.values, wants_range(quantizer_), settings);
+    if (range.get()) range.get()->write(out.notes);
     CodeSink<I>* codes = &typed<I>(out.codes);
     std::optional<CausalSink<I>> causal;
     if (has_contexts(predictor, *codes)) codes = &causal.emplace(*codes, shape);
     const auto own = predictor.sink(shape, job.special.flags, *codes, out.notes);
     CodeSink<I>& integers = own ? *own : *codes;
-    Quantizing<I> quantizing{quantizer_.template at<T>(job.bound.most), job.special, out, integers,
-                             decoded};
+    Quantizing<I> quantizing{grid_in(quantizer_, job.bound.most, range.get()), job.special, out,
+                             integers, decoded};
     const bool fits =
         for_each_piece(job.values, [&](const auto& plane) { return quantizing.piece(plane); });
     if (fits) integers.finish();
@@ -195,11 +214,13 @@ class QuantizeFirst final : public Join<T> {
   template <class I>
   bool decode_as(const Integers<I>& predictor, const ToDecode& job, const Coded<T>& in,
                  ValueSink& decoded) const {
+    std::optional<ValueRange<T>> range;
+    if (wants_range(quantizer_)) range = ValueRange<T>::read(in.notes);
     CodeSource<I>* codes = &typed<I>(in.codes);
     std::optional<CausalSource<I>> causal;
     if (has_contexts(predictor, *codes)) codes = &causal.emplace(*codes, job.shape);
     const auto integers = predictor.source(job, *codes, in.notes);
-    const Grid grid = quantizer_.template at<T>(job.bound);
+    const Grid grid = grid_in(quantizer_, job.bound, range);
     // Small ones: values written past the caches wait for the memory if they come all at once.
     constexpr size_t kPiece = kMostCodes / 2;
     const auto size = size_t(job.shape.size());

@@ -81,9 +81,9 @@ class SetApart final : public Join<T> {
     SetApartSource<I> all(typed<I>(in.codes), quantizer_.template mark<I>(), std::move(apart));
     return inner_->decode(job, {all, in.exact, in.notes}, decoded);
   }
-  std::string settings(const ToDecode& job, Reader notes) const override {
+  std::string settings_text(const ToDecode& job, Reader notes) const override {
     read_apart(notes, job);
-    return inner_->settings(job, notes);
+    return inner_->settings_text(job, notes);
   }
   JoinTraits traits() const override { return inner_->traits(); }
 

@@ -12,36 +12,52 @@ constexpr size_t kGiven = std::size(kTightness);  // bounds of levels are those 
 
 }  // namespace
 
-Interp Interp::settled(const Shape& shape, const Try& trial) const {
-  const auto with = [&](i32 reverse, i32 cubic, size_t tight) {
-    Interp result = *this;
-    result.params.reverse = reverse;
-    result.params.cubic = cubic;
-    result.tight = tight;
-    return result;
-  };
-  const auto choices = [](i32 given) {
+// What may be chosen, the usual first but for the tightness: that is in the middle.
+struct Interp::Choices {
+  std::vector<i32> orders, curves;
+  std::vector<size_t> tights;
+  bool is_open() const { return orders.size() + curves.size() + tights.size() > 3; }
+};
+
+Interp::Choices Interp::choices(const Shape& shape) const {
+  const auto all = [](i32 given) {
     return given < 0 ? std::vector<i32>{0, 1} : std::vector<i32>{given};
   };
-  std::vector<i32> orders = choices(params.reverse), curves = choices(params.cubic);
-  std::ranges::reverse(curves);  // cubics first
-  if (shape.rank() < 2) orders.resize(1);
-  const std::vector<size_t> tights =
-      params.alpha > 0 ? std::vector<size_t>{kGiven} : std::vector<size_t>{0, 1, 2};
+  Choices result{all(params.reverse), all(params.cubic), {0, 1, 2}};
+  std::ranges::reverse(result.curves);  // cubics first
+  if (shape.rank() < 2) result.orders.resize(1);
+  if (params.alpha > 0) result.tights = {kGiven};
+  return result;
+}
+
+Interp Interp::with(i32 reverse, i32 cubic, size_t tight_bounds) const {
+  Interp result = *this;
+  result.params.reverse = reverse;
+  result.params.cubic = cubic;
+  result.tight = tight_bounds;
+  return result;
+}
+
+std::optional<Interp> Interp::maker(const Shape& shape, const Try& trial) const {
+  // Larger steps first, for their multiples are multiples of smaller ones, too.
+  const Choices open = choices(shape);
+  std::vector<Interp> candidates;
+  for (const size_t k : open.tights)
+    for (const i32 order : open.orders)
+      for (const i32 curve : open.curves) candidates.push_back(with(order, curve, k));
+  return maker_of(shape, candidates, trial);
+}
+
+Interp Interp::settled(const Shape& shape, const Try& trial) const {
+  const auto [orders, curves, tights] = choices(shape);
   const size_t usual = tights[tights.size() / 2];
   constexpr u64 kWorthATrial = 1024;  // values
-  const bool is_open = orders.size() + curves.size() + tights.size() > 3;
-  if (shape.size() < kWorthATrial || !is_open) return with(orders[0], curves[0], usual);
+  if (shape.size() < kWorthATrial || !choices(shape).is_open())
+    return with(orders[0], curves[0], usual);
+  // What certain settings have made must stay as it is.
+  if (const auto made_by = maker(shape, trial)) return *made_by;
 
-  // What certain settings have made must stay as it is; larger steps first, for their multiples are
-  // multiples of smaller ones, too.
-  std::vector<Interp> candidates;
-  for (const size_t k : tights)
-    for (const i32 order : orders)
-      for (const i32 curve : curves) candidates.push_back(with(order, curve, k));
-  if (const auto made_by = maker_of(shape, candidates, trial)) return *made_by;
-
-  const Sample sample = middle_sample(shape, std::clamp<u64>(shape.size() / 16, 16384, 262144));
+  const Sample sample = middle_sample(shape, std::clamp<u64>(shape.size() / 64, 16384, 131072));
   Interp best = with(orders[0], curves[0], usual);
   u64 least = trial(best, sample).cost;
   const auto consider = [&](const Interp& other) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <optional>
 
 #include "leeway/predict/number.h"
 #include "leeway/predict/trials.h"
@@ -47,6 +48,8 @@ struct Interp {
   // With all settings given: by trials on samples of an array, or as an encoder has written them.
   using Try = std::function<Trial(const Interp&, const Sample&)>;
   LEEWAY_EXPORT Interp settled(const Shape& shape, const Try& trial) const;
+  // The settings that seem to have made decoded values, if any do.
+  LEEWAY_EXPORT std::optional<Interp> maker(const Shape& shape, const Try& trial) const;
   LEEWAY_EXPORT void write(Writer& side) const;
   LEEWAY_EXPORT Interp read(const Shape& shape, Reader& side) const;
 
@@ -79,6 +82,10 @@ struct Interp {
   static size_t learned_levels() { return 0; }
 
  private:
+  struct Choices;
+  Choices choices(const Shape& shape) const;
+  Interp with(i32 reverse, i32 cubic, size_t tight_bounds) const;
+
   // The new points of a level along one axis.
   template <class T>
   class Pass {

@@ -52,7 +52,9 @@ class Search {
     if (asked_.params.frozen >= 0) return {asked_.params.frozen & all_axes_};
     std::vector<i32> sets{0};
     if (rank <= 1) return sets;
-    for (size_t axis = 0; axis < rank; ++axis) sets.push_back(1 << axis);
+    // Without taps all is done for speed, which many short rows would spoil.
+    const size_t may_freeze = rank - (asked_.params.taps == 0);
+    for (size_t axis = 0; axis < may_freeze; ++axis) sets.push_back(1 << axis);
     if (rank > 3) sets.push_back(3);
     sets.push_back(all_axes_);
     return sets;

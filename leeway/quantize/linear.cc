@@ -6,10 +6,12 @@
 #define HWY_TARGET_INCLUDE "leeway/quantize/linear.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "leeway/quantize/linear_range-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace leeway::linear_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using linear_range::HWY_NAMESPACE::Range;
 
 // Adding 1.5 * 2^(mantissa bits) rounds to an integer and leaves it in the low bits. Without
 // predictions, p is null: every one is 0, which changes no bit of what follows.
@@ -23,12 +25,13 @@ size_t quantize_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_R
   const auto inverse = hn::Set(d, in_type.inverse), step = hn::Set(d, in_type.step),
              limit = hn::Set(d, in_type.limit), max_code = hn::Set(d, in_type.most),
              magic = hn::Set(d, kRoundingMagic<T>);
+  const Range in_range(d, in_type);
   auto worst = hn::Zero(d);
   // Returns false if a value has no code.
   const auto some = [&](auto vx, auto vp, auto&& store) HWY_ATTR {
     const auto t = hn::Mul(hn::Sub(vx, vp), inverse);
     const auto shifted = hn::Add(t, magic);
-    const auto y = hn::Add(vp, hn::Mul(hn::Sub(shifted, magic), step));
+    const auto y = in_range(hn::Add(vp, hn::Mul(hn::Sub(shifted, magic), step)));
     const auto error = hn::Abs(hn::Sub(vx, y));
     const auto fits = hn::And(hn::Le(hn::Abs(t), max_code), hn::Le(error, limit));
     if (!hn::AllTrue(d, fits)) return false;
@@ -68,13 +71,14 @@ size_t recover_narrow(const LinearGrid<T>& grid, const i16* q, size_t n, T* x) {
   const GridInType<T> in_type(grid);
   if (in_type.step == 0) return 0;
   const auto step = hn::Set(d, in_type.step);
+  const Range in_range(d, in_type);
   size_t i = 0;
   for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
     const auto code = hn::PromoteTo(d32, hn::LoadU(d16, q + i));
     if constexpr (sizeof(T) == 4)
-      hn::StoreU(hn::Mul(hn::ConvertTo(d, code), step), d, x + i);
+      hn::StoreU(in_range(hn::Mul(hn::ConvertTo(d, code), step)), d, x + i);
     else
-      hn::StoreU(hn::Mul(hn::PromoteTo(d, code), step), d, x + i);
+      hn::StoreU(in_range(hn::Mul(hn::PromoteTo(d, code), step)), d, x + i);
   }
   return i;
 }
@@ -89,6 +93,7 @@ size_t recover(const LinearGrid<T>& grid, const Code<T>* q, size_t n, T* x) {
   const auto highest = hn::Set(di, in_type.kHighest);
   const auto lowest = hn::Neg(highest);
   if (in_type.step == 0) return 0;
+  const Range in_range(d, in_type);
   size_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
     auto least = hn::Zero(di), most = hn::Zero(di);
@@ -97,7 +102,7 @@ size_t recover(const LinearGrid<T>& grid, const Code<T>* q, size_t n, T* x) {
       least = hn::Min(least, vq);
       most = hn::Max(most, vq);
       const auto integer = hn::Sub(hn::BitCast(d, hn::Add(vq, hn::BitCast(di, magic))), magic);
-      hn::StoreU(hn::Mul(integer, step), d, x + k);
+      hn::StoreU(in_range(hn::Mul(integer, step)), d, x + k);
     }
     const auto outside = hn::Or(hn::Lt(least, lowest), hn::Gt(most, highest));
     if (!hn::AllFalse(di, outside)) break;
@@ -115,12 +120,13 @@ size_t recover_run(const LinearGrid<T>& grid, T* HWY_RESTRICT x, const T* HWY_RE
   const auto step = hn::Set(d, in_type.step), magic = hn::Set(d, kRoundingMagic<T>);
   const auto highest = hn::Set(di, in_type.kHighest);
   const auto lowest = hn::Neg(highest);
+  const Range in_range(d, in_type);
   const auto fits = [&](auto vq) HWY_ATTR {
     return hn::AllFalse(di, hn::Or(hn::Lt(vq, lowest), hn::Gt(vq, highest)));
   };
   const auto value = [&](auto vp, auto vq) HWY_ATTR {
     const auto integer = hn::Sub(hn::BitCast(d, hn::Add(vq, hn::BitCast(di, magic))), magic);
-    return hn::Add(vp, hn::Mul(integer, step));
+    return in_range(hn::Add(vp, hn::Mul(integer, step)));
   };
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;

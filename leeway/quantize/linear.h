@@ -52,6 +52,9 @@ struct LinearGrid<T> {
   // The same for float arithmetic; 0 if they do not fit.
   float short_step = 0, short_inverse = 0, short_limit = 0, short_most = 0;
   bool has_second;  // whether f64 may find codes for floats
+  T low = T(-std::numeric_limits<float>::infinity()),
+    high = T(std::numeric_limits<float>::infinity());
+  bool is_within = false;  // whether these are a range
 
   // Codes up to here times an eight-bit step are exact in float.
   static constexpr float kShortCode = 65536;
@@ -74,15 +77,19 @@ struct LinearGrid<T> {
   // Floats in float arithmetic, where q * step is exact.
   T recover(Predicted<T> p, Code<T> q) const {
     if constexpr (std::is_same_v<T, float>)
-      if (short_step > 0 && std::abs(i64(q)) <= i64(kShortCode)) return p + float(q) * short_step;
-    return T(double(p) + double(q) * step);
+      if (short_step > 0 && std::abs(i64(q)) <= i64(kShortCode))
+        return clamped(p + float(q) * short_step, low, high);
+    return clamped(T(double(p) + double(q) * step), low, high);
   }
+  // Keeps what is recovered in a range.
+  void stay_within(T least, T largest) { low = least, high = largest, is_within = true; }
+  bool has_range() const { return is_within; }
 
   bool quantize(T& x, Predicted<T> p, Code<T>& q) const {
     if constexpr (std::is_same_v<T, float>) {
       const float t = (x - p) * short_inverse;
       if (short_step > 0 && std::abs(t) <= short_most) {
-        const float n = round_to_even(t), y = p + n * short_step;
+        const float n = round_to_even(t), y = clamped(p + n * short_step, low, high);
         if (std::abs(x - y) <= short_limit) {
           q = i32(n);
           x = y;
@@ -165,11 +172,11 @@ struct LinearGrid<T> {
 // definition. A step of 0: all are.
 template <class T>
 struct GridInType {
-  T step, inverse, limit, most;
+  T step, inverse, limit, most, low, high;
   static constexpr Code<T> kHighest =
       Code<T>(sizeof(T) == 4 ? i64(LinearGrid<T>::kShortCode) : i64(LinearGrid<T>::kMaxCode));
 
-  explicit GridInType(const LinearGrid<T>& grid) {
+  explicit GridInType(const LinearGrid<T>& grid) : low(grid.low), high(grid.high) {
     if constexpr (sizeof(T) == 4) {
       step = grid.short_step, inverse = grid.short_inverse;
       limit = grid.short_limit, most = grid.short_most;

@@ -234,17 +234,21 @@ using namespace linear_block_kernels;
 
 bool quantize_block(const LinearGrid<float>& grid, const BlockWave<float>& block, i32* codes,
                     double& max_error) {
+  if (grid.has_range()) return false;
   return HWY_DYNAMIC_DISPATCH(quantize_block_f32)(grid, block, codes, max_error);
 }
 bool quantize_block(const LinearGrid<double>& grid, const BlockWave<double>& block, i64* codes,
                     double& max_error) {
+  if (grid.has_range()) return false;
   return HWY_DYNAMIC_DISPATCH(quantize_block_f64)(grid, block, codes, max_error);
 }
 bool recover_block(const LinearGrid<float>& grid, const BlockWave<float>& block, const i32* codes) {
+  if (grid.has_range()) return false;
   return HWY_DYNAMIC_DISPATCH(recover_block_f32)(grid, block, codes);
 }
 bool recover_block(const LinearGrid<double>& grid, const BlockWave<double>& block,
                    const i64* codes) {
+  if (grid.has_range()) return false;
   return HWY_DYNAMIC_DISPATCH(recover_block_f64)(grid, block, codes);
 }
 

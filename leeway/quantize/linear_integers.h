@@ -25,6 +25,7 @@ struct LinearGrid<T> {
   u64 half;  // floor(bound): codes are up to 2 * half + 1 apart
   i64 step;
   i64 most;  // the largest code
+  T low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
 
   explicit LinearGrid(double bound, const LinearParams& params = {})
       : half(u64(std::min(std::floor(bound), 0x1p60))),
@@ -40,11 +41,12 @@ struct LinearGrid<T> {
   T recover(u64 p, Code<T> q) const {
     const u64 sum = p + u64(i64(q)) * u64(step);
     if constexpr (sizeof(T) == 8)
-      return T(sum);
+      return clamped(T(sum), low, high);
     else
-      return T(std::clamp(i64(sum), i64(std::numeric_limits<T>::min()),
-                          i64(std::numeric_limits<T>::max())));
+      return T(clamped(i64(sum), i64(low), i64(high)));
   }
+  // Keeps what is recovered in a range.
+  void stay_within(T least, T largest) { low = least, high = largest; }
 
   bool quantize(T& x, u64 p, Code<T>& q) const {
     const i64 d = i64(u64(x) - p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LinearParams: the parameters of `linear`, and the step that follows from a bound.
+// LinearParams: the parameters of `linear`, the step that follows from a bound, and a range.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,12 @@
 #include "leeway/base/types.h"
 
 namespace leeway {
+
+// What lies outside of a range becomes its nearest end. A NaN stays.
+template <class T>
+constexpr T clamped(T value, T low, T high) {
+  return value < low ? low : high < value ? high : value;
+}
 
 // The largest m * 2^k, 128 <= m <= 255, that is at most 2 * bound * (1 - 2^-9).
 inline double short_step(double bound) {
@@ -38,6 +44,7 @@ struct LinearParams {
   i32 bins = 0;
   Beyond beyond = Beyond::exact;
   i32 second = 1;
+  i32 range = 0;
   void fields(auto&& field) {
     field("step", step, StepRule::eight_bits, StepRule::power_of_two,
           "short: just below twice the bound; pow2: the power of two at or below it");
@@ -47,6 +54,8 @@ struct LinearParams {
     field(
         "second", second, 0, 1,
         "1: where the arithmetic of f32 finds no code, that of f64 is tried; 0: as hardware does");
+    field("range", range, 0, 1,
+          "1: decoded values of a chunk stay between its least and its largest value");
   }
   void check() const {
     if (beyond == Beyond::planes && bins == 0)

@@ -7,10 +7,12 @@
 #define HWY_TARGET_INCLUDE "leeway/quantize/linear_planes.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "leeway/quantize/linear_range-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace leeway::linear_planes_kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using linear_range::HWY_NAMESPACE::Range;
 
 // Codes stand in the low bits of `shifted`. So many vectors of them give whole vectors of C.
 template <class T, class C>
@@ -53,6 +55,7 @@ bool quantize_rows(const LinearGrid<T>& grid, const Plane<const std::byte>& plan
   const GridInType<T> in_type(grid);
   const auto inverse = hn::Set(d, in_type.inverse), step = hn::Set(d, in_type.step),
              magic = hn::Set(d, kRoundingMagic<T>);
+  const Range in_range(d, in_type);
   constexpr size_t kVectors = kVectorsOf<T, C>;
   const size_t lanes = hn::Lanes(d), group = kVectors * lanes, length = plane.length,
                rows = plane.rows;
@@ -66,7 +69,7 @@ bool quantize_rows(const LinearGrid<T>& grid, const Plane<const std::byte>& plan
       const auto vx = hn::LoadU(d, from + k * lanes);
       const auto t = hn::Mul(vx, inverse);
       shifted[k] = hn::Add(t, magic);
-      const auto y = hn::Mul(hn::Sub(shifted[k], magic), step);
+      const auto y = in_range(hn::Mul(hn::Sub(shifted[k], magic), step));
       const auto error = hn::Abs(hn::Sub(vx, y));
       worst = hn::Max(worst, error);
       largest = hn::Max(largest, hn::Abs(t));
@@ -90,7 +93,7 @@ bool quantize_rows(const LinearGrid<T>& grid, const Plane<const std::byte>& plan
     }
     for (; i < length; ++i) {
       const T value = from[i], t = value * in_type.inverse, n = round_to_even(t),
-              y = n * in_type.step, error = std::abs(value - y);
+              y = clamped(n * in_type.step, in_type.low, in_type.high), error = std::abs(value - y);
       if (!(std::abs(t) <= most && error <= in_type.limit)) return false;
       largest_error = std::max(largest_error, error);
       x[i] = y;

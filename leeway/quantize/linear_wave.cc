@@ -285,16 +285,20 @@ using namespace linear_wave_kernels;
 
 bool quantize_wave(const LinearGrid<float>& grid, const Wave<float>& rows, i32* codes,
                    double& max_error) {
+  if (grid.has_range()) return false;
   return HWY_DYNAMIC_DISPATCH(quantize_wave_f32)(grid, rows, codes, max_error);
 }
 bool quantize_wave(const LinearGrid<double>& grid, const Wave<double>& rows, i64* codes,
                    double& max_error) {
+  if (grid.has_range()) return false;
   return HWY_DYNAMIC_DISPATCH(quantize_wave_f64)(grid, rows, codes, max_error);
 }
 bool recover_wave(const LinearGrid<float>& grid, const Wave<float>& rows, const i32* codes) {
+  if (grid.has_range()) return false;
   return HWY_DYNAMIC_DISPATCH(recover_wave_f32)(grid, rows, codes);
 }
 bool recover_wave(const LinearGrid<double>& grid, const Wave<double>& rows, const i64* codes) {
+  if (grid.has_range()) return false;
   return HWY_DYNAMIC_DISPATCH(recover_wave_f64)(grid, rows, codes);
 }
 

@@ -14,10 +14,20 @@ namespace {
 // One line a name. What stands here may change its recipe until 1.0; streams carry the recipe
 // itself.
 constexpr NamedRecipe kNamed[] = {
-    {"balanced", "linear+lorenzo+huffman+zstd", "the default: small streams at a good speed"},
-    {"fast", "linear+lorenzo:axes=0+pack", "several times as fast, streams a little larger"},
-    {"small", "pyramid+linear+rans", "much smaller streams, at some hundred MB/s"},
-    {"smallest", "pyramid:taps=28,every=4,gain=0+linear+rans",
+    {"balanced",
+     "pyramid:taps=0+linear:range=1+rans|linear:range=1+lorenzo+rans|"
+     "interp+linear:range=1+huffman+zstd:level=6|linear:range=1+lorenzo:axes=0+pack",
+     "the default: small streams at a good speed"},
+    {"fast", "linear+lorenzo:axes=0+pack", "several times as fast, streams larger"},
+    {"small",
+     "pyramid+linear:range=1+rans|pyramid:taps=0+linear:range=1+rans|"
+     "linear:range=1+lorenzo+rans|interp+linear:range=1+huffman+zstd:level=6|"
+     "linear:range=1+lorenzo:axes=0+pack",
+     "smaller streams, at some hundred MB/s"},
+    {"smallest",
+     "pyramid:taps=28,every=4,gain=0+linear:range=1+rans|pyramid+linear:range=1+rans|"
+     "pyramid:taps=0+linear:range=1+rans|linear:range=1+lorenzo+rans|"
+     "interp+linear:range=1+huffman+zstd:level=6|linear:range=1+lorenzo:axes=0+pack",
      "the smallest streams; takes its time"},
     {"ceaz", "linear+lorenzo+adaptive+zstd", "CEAZ: Huffman in one pass, with books that follow"},
     {"ceresz", "linear+blocks+fixed:outlier=0,head=4", "the block codec of CereSZ"},

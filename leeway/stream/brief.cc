@@ -54,12 +54,23 @@ constexpr std::string_view kRecipes[] = {
     "linear+arithmetic",
     "transpose+linear:step=pow2+arithmetic",
     "wavefront+linear:step=pow2,bins=65536,second=0+raw+deflate:level=1",
+    "pyramid:taps=0+linear:range=1+rans|linear:range=1+lorenzo+rans|"
+    "interp+linear:range=1+huffman+zstd:level=6|linear:range=1+lorenzo:axes=0+pack",
+    "pyramid+linear:range=1+rans|pyramid:taps=0+linear:range=1+rans|"
+    "linear:range=1+lorenzo+rans|interp+linear:range=1+huffman+zstd:level=6|"
+    "linear:range=1+lorenzo:axes=0+pack",
+    "pyramid:taps=28,every=4,gain=0+linear:range=1+rans|pyramid+linear:range=1+rans|"
+    "pyramid:taps=0+linear:range=1+rans|linear:range=1+lorenzo+rans|"
+    "interp+linear:range=1+huffman+zstd:level=6|linear:range=1+lorenzo:axes=0+pack",
+    "log+pyramid:taps=0+linear:range=1+rans|log+linear:range=1+lorenzo+rans|"
+    "log+interp+linear:range=1+huffman+zstd:level=6|log+linear:range=1+lorenzo:axes=0+pack",
+    "log+pyramid+linear:range=1+rans|log+pyramid:taps=0+linear:range=1+rans|"
+    "log+linear:range=1+lorenzo+rans|log+interp+linear:range=1+huffman+zstd:level=6|"
+    "log+linear:range=1+lorenzo:axes=0+pack",
+    "log+pyramid:taps=28,every=4,gain=0+linear:range=1+rans|log+pyramid+linear:range=1+rans|"
+    "log+pyramid:taps=0+linear:range=1+rans|log+linear:range=1+lorenzo+rans|"
+    "log+interp+linear:range=1+huffman+zstd:level=6|log+linear:range=1+lorenzo:axes=0+pack",
 };
-
-// Returns the recipe's number, or the number of recipes in the list if it has none.
-size_t number_of(std::string_view recipe) {
-  return size_t(std::ranges::find(kRecipes, recipe) - std::begin(kRecipes));
-}
 
 // The bound as asked for, if the stream does not state it: the absolute one.
 Bound default_bound(double in_force) {
@@ -86,7 +97,7 @@ float rounded_up(double value) {
 u8 flags_of(const Header& header, const FrameHead& head) {
   return u8((is_default(header, head.bound) ? 0 : kAsked) | (header.fills.empty() ? 0 : kFills) |
             (states_range(header) ? kRange : 0) | (head.special + head.exact > 0 ? kCounts : 0) |
-            (number_of(header.recipe) < std::size(kRecipes) ? 0 : kText));
+            (number_of(header.recipe) ? 0 : kText));
 }
 
 Shape get_shape(Reader& in, size_t rank) {
@@ -108,11 +119,7 @@ std::string get_recipe(Reader& in, bool is_text) {
     if (recipe.empty()) fail_corrupt("no recipe");
     return recipe;
   }
-  const u8 number = in.get<u8>();
-  if (number >= std::size(kRecipes))
-    throw Error(Errc::unsupported, "the stream has the recipe number " + std::to_string(number) +
-                                       ", which this build does not know");
-  return std::string(kRecipes[number]);
+  return numbered_recipe(in.get<u8>());
 }
 
 void get_asked(Reader& in, Header& header, double in_force) {
@@ -149,6 +156,19 @@ double get_max_error(Reader& in, double most) {
 
 std::span<const std::string_view> numbered_recipes() { return kRecipes; }
 
+std::optional<u8> number_of(std::string_view recipe) {
+  const auto found = std::ranges::find(kRecipes, recipe);
+  if (found == std::end(kRecipes)) return std::nullopt;
+  return u8(found - std::begin(kRecipes));
+}
+
+std::string numbered_recipe(u8 number) {
+  if (number >= std::size(kRecipes))
+    throw Error(Errc::unsupported, "the stream has the recipe number " + std::to_string(number) +
+                                       ", which this build does not know");
+  return std::string(kRecipes[number]);
+}
+
 bool is_brief(ByteView first) {
   return first.size() >= kMagic.size() && std::ranges::equal(first.first(kMagic.size()), kMagic);
 }
@@ -170,7 +190,7 @@ void write_brief(const Header& header, FrameHead& head, ByteView payload, Writer
   if (flags & kText)
     out.put_section(bytes_of(std::span<const char>(header.recipe)));
   else
-    out.put(u8(number_of(header.recipe)));
+    out.put(*number_of(header.recipe));
   out.put(head.bound);
   if (flags & kAsked) {
     put_bound(header.bound, out);

@@ -3,7 +3,9 @@
 // "Brief streams"). It states all that a standard stream states, in about 40 bytes and the payload.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "leeway/stream/format.h"
@@ -33,5 +35,8 @@ LEEWAY_EXPORT Brief read_brief(ByteView stream);
 // The recipes that a brief stream states by a number, which is their place in this list, from 0 on.
 // Recipes are only ever added at its end.
 LEEWAY_EXPORT std::span<const std::string_view> numbered_recipes();
+// The number of a recipe, if it has one, and the other way round.
+std::optional<u8> number_of(std::string_view recipe);
+std::string numbered_recipe(u8 number);
 
 }  // namespace leeway

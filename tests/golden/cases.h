@@ -18,6 +18,9 @@ struct GoldenCase {
 };
 using TakeCase = std::function<void(const GoldenCase&)>;
 
+// What `balanced` and `small` were short for when most of the streams were made.
+inline const std::string kLorenzo = "linear+lorenzo+huffman+zstd", kPyramid = "pyramid+linear+rans";
+
 // Whole numbers only, so that no library function decides what the streams hold.
 template <class T>
 std::vector<T> make_values(const Shape& shape, bool special) {
@@ -74,7 +77,7 @@ inline void make_brief_layered(const TakeCase& take) {
   const Shape shape{20, 30};
   const auto values = make_values<float>(shape, true);
   CompressOptions options;
-  options.recipe = "small";
+  options.recipe = kPyramid;
   options.bound = Bound::abs(0.4);
   options.brief = true;
   const Bytes first = compress(values.data(), shape, options);
@@ -94,7 +97,7 @@ inline void make_brief_border(const TakeCase& take) {
   for (size_t i = 0; i < values.size(); ++i)
     if (i / 30 > 12 || i % 30 > 24) values[i] = 0;
   CompressOptions options;
-  options.recipe = "small";
+  options.recipe = kPyramid;
   options.bound = Bound::abs(0.4);
   options.brief = true;
   take({"f32_brief_border", compress(values.data(), shape, options)});
@@ -102,19 +105,20 @@ inline void make_brief_border(const TakeCase& take) {
 
 inline void make_all_brief(const TakeCase& take) {
   const Bound coarse = Bound::abs(0.4);
-  make_brief<float>(take, "balanced", {}, coarse, false);
-  make_brief<float>(take, "balanced", {9, 10, 11}, coarse, true);
+  make_brief<float>(take, kLorenzo, {}, coarse, false);
+  make_brief<float>(take, kLorenzo, {9, 10, 11}, coarse, true);
   make_brief<double>(take, "fast", {500}, Bound::rel(1e-3), true, {-9999, 1e20});
-  make_brief<float>(take, "small", {9, 10, 11}, coarse, false);
-  make_brief<i16>(take, "smallest", {20, 11}, Bound::abs(3.5), false);
+  make_brief<float>(take, kPyramid, {9, 10, 11}, coarse, false);
+  make_brief<i16>(take, "pyramid:taps=28,every=4,gain=0+linear+rans", {20, 11}, Bound::abs(3.5),
+                  false);
   make_brief<u64>(take, "lossless", {300}, Bound::lossless(), false);
   make_brief<f16>(take, "linear+lorenzo:order=2+huffman", {7, 1, 9}, coarse, true);
-  make_brief<double>(take, "balanced", {30, 40}, Bound::pointwise(0.01), true);
-  make_brief<float>(take, "small", {2, 2, 3, 1, 2, 3, 4, 1}, Bound::psnr(50) && Bound::l2(2),
+  make_brief<double>(take, kLorenzo, {30, 40}, Bound::pointwise(0.01), true);
+  make_brief<float>(take, kPyramid, {2, 2, 3, 1, 2, 3, 4, 1}, Bound::psnr(50) && Bound::l2(2),
                     false);
-  make_brief<float>(take, "balanced", {30, 40}, Bound::ratio(6), false);
+  make_brief<float>(take, kLorenzo, {30, 40}, Bound::ratio(6), false);
   make_brief<i8>(take, "sz3-lr", {200}, Bound::abs(1e-300), false);
-  make_brief<u8>(take, "small", {52, 51, 50}, Bound::abs(8), false);  // levels
+  make_brief<u8>(take, kPyramid, {52, 51, 50}, Bound::abs(8), false);  // levels
   make_brief_layered(take);
   make_brief_border(take);
 }
@@ -136,7 +140,7 @@ inline void make_layered(const TakeCase& take) {
   const Shape shape{20, 30};
   const auto values = make_values<float>(shape, true);
   CompressOptions options;
-  options.recipe = "small";
+  options.recipe = kPyramid;
   options.bound = Bound::abs(0.4);
   options.chunk = {10, 30};
   Bytes stream = compress(values.data(), shape, options);
@@ -186,6 +190,7 @@ inline void make_with_regions(const TakeCase& take) {
   const Shape shape{20, 30};
   const auto values = make_values<float>(shape, false);
   CompressOptions options;
+  options.recipe = kLorenzo;
   options.bound = Bound::abs(0.4);
   options.chunk = {10, 10};
   options.regions = {{{{3, 5}, {4, 4}}, 0.05}, {{{15, 25}, {2, 2}}, 0}};
@@ -212,15 +217,15 @@ inline void make_by_value(const TakeCase& take, const char* recipe, const Shape&
 // numbers.
 inline void for_each_golden_case(const TakeCase& take) {
   const Bound coarse = Bound::abs(0.4);
-  make<float>(take, "balanced", {9, 10, 11}, coarse, false);
-  make<float>(take, "balanced", {40, 25}, coarse, true, {16, 25});
-  make<double>(take, "balanced", {500}, Bound::rel(1e-3), true);
-  make<f16>(take, "balanced", {7, 8, 9}, coarse, true);
-  make<bf16>(take, "balanced", {7, 8, 9}, coarse, true);
-  make<i8>(take, "balanced", {200}, Bound::abs(2), false);
-  make<i16>(take, "balanced", {20, 11}, Bound::abs(3.5), false);
-  make<i32>(take, "balanced", {5, 6, 7}, Bound::abs(1), false);
-  make<i64>(take, "balanced", {300}, Bound::abs(1), false);
+  make<float>(take, kLorenzo, {9, 10, 11}, coarse, false);
+  make<float>(take, kLorenzo, {40, 25}, coarse, true, {16, 25});
+  make<double>(take, kLorenzo, {500}, Bound::rel(1e-3), true);
+  make<f16>(take, kLorenzo, {7, 8, 9}, coarse, true);
+  make<bf16>(take, kLorenzo, {7, 8, 9}, coarse, true);
+  make<i8>(take, kLorenzo, {200}, Bound::abs(2), false);
+  make<i16>(take, kLorenzo, {20, 11}, Bound::abs(3.5), false);
+  make<i32>(take, kLorenzo, {5, 6, 7}, Bound::abs(1), false);
+  make<i64>(take, kLorenzo, {300}, Bound::abs(1), false);
   make<u8>(take, "sz1.4", {200}, Bound::abs(2), false);
   make<u16>(take, "sz1.4", {20, 11}, Bound::abs(3.5), false);
   make<u32>(take, "sz1.4", {5, 6, 7}, Bound::abs(1), false);
@@ -233,9 +238,9 @@ inline void for_each_golden_case(const TakeCase& take) {
   make<float>(take, "lossless", {9, 10, 11}, Bound::lossless(), true);
   make<double>(take, "lorenzo+exact+huffman", {9, 10, 11}, Bound::abs(1), true);
   make<float>(take, "linear+lorenzo+raw", {100}, Bound::abs(1e-9), false);
-  make<float>(take, "balanced", {10, 10}, Bound::psnr(50) && Bound::l2(2), true);
-  make<float>(take, "balanced", {0, 3}, coarse, false);
-  make<float>(take, "balanced", {}, coarse, false);
+  make<float>(take, kLorenzo, {10, 10}, Bound::psnr(50) && Bound::l2(2), true);
+  make<float>(take, kLorenzo, {0, 3}, coarse, false);
+  make<float>(take, kLorenzo, {}, coarse, false);
   make<float>(take, "fast", {9, 10, 11}, coarse, false);
   make<float>(take, "fast", {40, 25}, Bound::abs(1e-3), true, {16, 25});
   make<double>(take, "fast", {600}, Bound::abs(1e-12), true);
@@ -247,12 +252,12 @@ inline void for_each_golden_case(const TakeCase& take) {
   make<float>(take, "linear+blocks:axes=2,size=64+fixed:block=64", {20, 21}, coarse, true);
   make<float>(take, "linear+blocks:axes=3,size=64+fixed:block=64", {2, 9, 10, 11}, coarse, false);
   make_updated(take);
-  make<float>(take, "small", {9, 10, 11}, coarse, true);
-  make<double>(take, "small", {500}, Bound::rel(1e-3), true);
-  make<bf16>(take, "small", {7, 8, 9}, coarse, true);
-  make<i16>(take, "small", {20, 11}, Bound::abs(3.5), false);
-  make<u64>(take, "small", {5, 6, 7}, Bound::abs(1), false);
-  make<float>(take, "small", {3, 4, 5, 6, 7}, coarse, false);
+  make<float>(take, kPyramid, {9, 10, 11}, coarse, true);
+  make<double>(take, kPyramid, {500}, Bound::rel(1e-3), true);
+  make<bf16>(take, kPyramid, {7, 8, 9}, coarse, true);
+  make<i16>(take, kPyramid, {20, 11}, Bound::abs(3.5), false);
+  make<u64>(take, kPyramid, {5, 6, 7}, Bound::abs(1), false);
+  make<float>(take, kPyramid, {3, 4, 5, 6, 7}, coarse, false);
   make<float>(take, "pyramid:tight=2,taps=7,every=1,gain=0+linear+rans", {16, 24, 40}, coarse,
               false);
   make<double>(take, "pyramid:frozen=3,taps=9,every=1,gain=0+linear+rans", {40, 90}, coarse, true);
@@ -270,14 +275,14 @@ inline void for_each_golden_case(const TakeCase& take) {
                false);
   make<i16>(take, "linear+adaptive:rule=offline,sort=exact,page=12", {90, 80}, Bound::abs(1),
             false);
-  make<float>(take, "balanced", {30, 40}, Bound::pointwise(0.01), true);
+  make<float>(take, kLorenzo, {30, 40}, Bound::pointwise(0.01), true);
   make<double>(take, "ceaz", {9, 10, 11}, Bound::pointwise(1e-4), true);
   make<bf16>(take, "fast", {20, 21}, Bound::pointwise(0.9), false);
   make<double>(take, "wavefront:border=predicted+linear:step=pow2+raw", {5, 8, 40}, coarse, false);
   make<float>(take, "lorenzo+linear+raw+deflate", {3, 4, 20, 40}, coarse, false);
   make<u64>(take, "linear:step=pow2,bins=500+lorenzo+huffman", {300}, Bound::abs(2), false);
-  make<float>(take, "balanced", {30, 40}, Bound::ratio(6), false);
-  make<u8>(take, "small", {52, 51, 50}, Bound::abs(8), false);  // large enough for levels
+  make<float>(take, kLorenzo, {30, 40}, Bound::ratio(6), false);
+  make<u8>(take, kPyramid, {52, 51, 50}, Bound::abs(8), false);  // large enough for levels
   make<float>(take, "sz3-lr", {9, 10, 31}, coarse, true);
   make<float>(take, "sz3-lr", {20, 13, 14}, Bound::abs(8), false);
   make<double>(take, "composite:second=1,degree=2,block=5+linear+huffman+lz4", {2, 3, 9, 10, 11},
@@ -287,7 +292,7 @@ inline void for_each_golden_case(const TakeCase& take) {
   make<u64>(take, "regression:degree=2+linear+huffman", {30, 31}, Bound::abs(9), false);
   make<float>(take, "transpose:order=312+pyramid+linear+rans", {7, 8, 9}, coarse, true);
   make<double>(take, "transpose+linear+lorenzo:axes=1+huffman", {7, 8, 9}, coarse, true);
-  make<float>(take, "small", {30, 40}, Bound::pointwise(0.01), true);
+  make<float>(take, kPyramid, {30, 40}, Bound::pointwise(0.01), true);
   for (const char* recipe : {"sz-pastri", "sz-pastri-zstd", "sz3-pastri", "eri", "fpzip-like"})
     make<double>(take, recipe, {4000}, coarse, true);
   make<float>(take, "linear+cross:rows=9,columns=16+rans", {30, 40}, coarse, false);
@@ -324,7 +329,7 @@ inline void for_each_golden_case(const TakeCase& take) {
   make<double>(take, "cuszp2-outlier", {20, 37}, coarse, false);
   make<float>(take, "ceresz", {700}, Bound::abs(1e-4), false);
   make<double>(take, "ceaz", {9, 10, 31}, coarse, false);
-  make<double>(take, "balanced", {9, 10, 31}, Bound::abs(1e-4), false);
+  make<double>(take, kLorenzo, {9, 10, 31}, Bound::abs(1e-4), false);
   make<float>(take, "pyramid:tile=12,taps=0+linear+rans", {24, 33, 34}, coarse, true);  // tiles
   make<i16>(take, "pyramid:frozen=1,tile=8,taps=5,every=1,gain=0+linear+huffman", {2, 40, 70},
             Bound::abs(9), false);
@@ -336,9 +341,10 @@ inline void for_each_golden_case(const TakeCase& take) {
   make_layered(take);
   make_all_brief(take);
   make<float>(take, "linear+huffman|pyramid+linear+rans", {9, 10, 31}, coarse, true);
-  make<float>(take, "wavesz|small|fast", {9, 30, 40}, coarse, false);
-  make<double>(take, "sz1.4|linear+lorenzo+huffman|small", {20, 31}, coarse, true, {12, 31});
-  make_brief<double>(take, "plain|small", {30, 31}, coarse, true);
+  make<float>(take, "wavesz|pyramid+linear+rans|fast", {9, 30, 40}, coarse, false);
+  make<double>(take, "sz1.4|linear+lorenzo+huffman|pyramid+linear+rans", {20, 31}, coarse, true,
+               {12, 31});
+  make_brief<double>(take, "plain|pyramid+linear+rans", {30, 31}, coarse, true);
   make<float>(take, "cuszp2-outlier", {9, 30, 40}, coarse, true);  // lists that are not packed
   make<double>(take, "fast", {20, 37}, coarse, true);
   make<float>(take, "wavelet+linear+rans", {12, 33, 34}, coarse, true);  // with repairs
@@ -348,6 +354,14 @@ inline void for_each_golden_case(const TakeCase& take) {
   make<i16>(take, "wavelet:reach=25+linear+rans", {3, 900}, Bound::abs(3), false);
   make<u64>(take, "wavelet+linear+arithmetic", {700}, Bound::abs(5), false);
   make_brief<float>(take, "wavelet+linear+rans", {30, 31}, coarse, true);
+  make<float>(take, "balanced", {9, 10, 31}, coarse, true);
+  make<i16>(take, "balanced", {40, 50}, Bound::abs(3.5), false);
+  make_brief<double>(take, "small", {20, 31}, coarse, false);
+  make_brief<f16>(take, "smallest", {7, 8, 9}, coarse, true);
+  make<u64>(take, "linear:range=1+lorenzo+huffman+zstd", {300}, Bound::abs(9), false);
+  make<float>(take, "linear:range=1+lorenzo:axes=0+pack", {9, 30, 40}, coarse, false);  // narrow
+  make<float>(take, "interp+linear:range=1+huffman+zstd:level=6", {9, 10, 31}, Bound::abs(20),
+              false);
   make<float>(take, "reshape:axes=1+lorenzo+linear+huffman", {9, 10, 31}, coarse, true);
   make<u16>(take, "reshape:merge=first+linear+lorenzo+rans", {9, 10, 31}, Bound::abs(3), false);
   make<double>(take, "sz1.0", {20, 37}, coarse, true);

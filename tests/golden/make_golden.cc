@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/golden/growing.h"
+#include "tests/golden/promised.h"
 
 namespace leeway::test {
 namespace {
@@ -32,10 +33,12 @@ int main(int argc, char** argv) {
     test::save(folder + name + ".lwy", made.stream.data(), made.stream.size());
     test::save(folder + name + ".raw", decoded.data(), size_t(decoded.bytes()));
   });
-  test::for_each_growing([&](const std::string& what, const Bytes& stream) {
+  const auto save_named = [&](const std::string& what, const Bytes& stream) {
     const Array decoded = decompress(stream);
     test::save(folder + "/v1_" + what + ".lwy", stream.data(), stream.size());
     test::save(folder + "/v1_" + what + ".raw", decoded.data(), size_t(decoded.bytes()));
-  });
+  };
+  test::for_each_growing(save_named);
+  test::for_each_promised(save_named);
   return 0;
 }
