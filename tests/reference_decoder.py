@@ -24,7 +24,7 @@ DTYPES = {1: "f32", 2: "f64", 3: "f16", 4: "bf16", 5: "i8", 6: "i16", 7: "i32", 
 BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FLOATS = ("f32", "f64", "f16", "bf16")
 DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {"step": "short", "bins": 0, "beyond": "exact", "second": 1, "range": 0},
-            "exact": {}, "huffman": {}, "log": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {"through": "predicted"}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 15},
+            "exact": {}, "huffman": {}, "log": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {"through": "predicted"}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 15, "lag": 0},
             "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}, "rans": {},
             "composite": {"second": 0, "degree": 1, "block": 0}, "regression": {"degree": 1, "block": 0},
             "pattern": {"size": 0, "count": 0, "scale": "squares"}, "cross": {"rows": 36, "columns": 36},

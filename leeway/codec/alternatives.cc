@@ -92,24 +92,40 @@ class Contest {
     const bool keeps_axes =
         chunk_.part(boxes[0]).squeezed().shape.rank() == chunk_.squeezed().shape.rank();
     std::vector<Writer> samples(codecs_.size());
-    size_t least = ~size_t(0);
     for (const size_t k : numbers) {
       settings_[k] = codecs_[k]->settings_for(chunk_, bound_, mask_);
       for (const Box& box : boxes)
         codecs_[k]->compress(chunk_.part(box), bound_, mask_, samples[k],
                              keeps_axes ? settings_[k].bytes() : ByteView());
-      least = std::min(least, samples[k].size());
     }
-    // A sample has more than its share of borders and tables. Who has time looks closer.
+    // Who has time looks closer.
     const bool has_time =
         std::ranges::any_of(numbers, [&](size_t k) { return codecs_[k]->learns(); });
-    const size_t close = least + least * (has_time ? 12 : 4) / 100 + 64 * boxes.size();
+    const auto least_of = [&](bool quantizes_first) {
+      size_t bytes = ~size_t(0) / 2;
+      for (const size_t k : numbers)
+        if (codecs_[k]->quantizes_first() == quantizes_first)
+          bytes = std::min(bytes, samples[k].size());
+      return bytes;
+    };
+    const size_t direct = least_of(true), from_coarse = least_of(false);
+    // A sample has more than its share of borders and tables, which those that go from coarse to
+    // fine suffer most from; and where it takes few bytes, they say little.
+    const auto is_close = [&](size_t k, size_t to, size_t percent) {
+      return samples[k].size() <= to + to / 100 * percent + (has_time ? 400 : 100) * boxes.size();
+    };
     std::vector<size_t> close_ones;
-    for (const size_t k : numbers)
-      if (samples[k].size() <= close && std::ranges::none_of(close_ones, [&](size_t other) {
+    for (const size_t k : numbers) {
+      const bool quantizes_first = codecs_[k]->quantizes_first();
+      const size_t usual = has_time ? 12 : 4;
+      if (!is_close(k, std::min(direct, from_coarse), quantizes_first ? usual : 16) ||
+          !is_close(k, quantizes_first ? direct : from_coarse, usual))
+        continue;
+      if (std::ranges::none_of(close_ones, [&](size_t other) {
             return std::ranges::equal(samples[other].bytes(), samples[k].bytes());
           }))
         close_ones.push_back(k);
+    }
     return close_ones;
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The pipeline of CEAZ in hardware against the library: pages and whole streams.
 #include "Vlwy_ceaz.h"
+#include "Vlwy_ceaz_books.h"
 #include "Vlwy_ceaz_pow2.h"
 #include "leeway/encode/adaptive.h"
 #include "leeway/encode/parts/offline_books.h"
@@ -22,6 +23,7 @@ void check_streams(const std::vector<TestField>& fields, const std::string& reci
       const unsigned percent = rel == 1e-3 ? 20 : 0;
       CeazMachine<Module> machine(Stalls(percent, 1), Stalls(percent, 2));
       machine.load(offline_book(kCommonBook));
+      machine.follow(recipe.find("rule=paper") != recipe.npos);
       const HardwareCodec codec(
           recipe, params,
           [&](const LinearGrid<float>& grid, const Shape& shape, std::span<const float> values) {
@@ -61,6 +63,36 @@ TEST(RtlCeaz, PagesAreThoseOfTheLibrary) {
                            false);
 }
 
+// Parts that differ by as much as it takes for books to be made, kept and dropped.
+std::vector<TestField> restless_fields() {
+  std::vector<TestField> fields;
+  std::mt19937_64 random(1);
+  for (const Shape& shape : {Shape{4096}, Shape{4097}, Shape{6145}, Shape{90'000}, Shape{200, 500},
+                             Shape{30, 60, 70}}) {
+    TestField field{"restless", shape, std::vector<float>(size_t(shape.size()))};
+    double scale = 1;
+    for (size_t i = 0; i < field.values.size(); ++i) {
+      if (i % 5000 == 0) scale = std::exp2(double(random() % 100) / 10 - 8);
+      field.values[i] = float(scale * (double(random() % 2001) / 1000 - 1));
+    }
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
+TEST(RtlCeaz, PagesWithBooksThatFollowAreThoseOfTheLibrary) {
+  for (const int page : {11, 12})
+    check_streams<Vlwy_ceaz_books>(
+        restless_fields(),
+        "linear+lorenzo+adaptive:rule=paper,page=" + std::to_string(page) + ",lag=1", {}, page,
+        false);
+}
+
+TEST(RtlCeaz, StreamsWithBooksThatFollowAreThoseOfTheLibrary) {
+  check_streams<Vlwy_ceaz_books>(generated_fields(),
+                                 "linear+lorenzo+adaptive:rule=paper,lag=1+zstd", {}, 15, true);
+}
+
 TEST(RtlCeaz, StreamsAreThoseOfTheLibrary) {
   check_streams<Vlwy_ceaz>(generated_fields(), "linear+lorenzo+adaptive:rule=offline+zstd", {}, 15,
                            true);
@@ -76,6 +108,8 @@ TEST(RtlCeaz, LongStreamsOfFieldFiles) {
   const auto fields = field_files();
   if (fields.empty()) GTEST_SKIP() << "LEEWAY_RTL_FIELDS names no directory with fields";
   check_streams<Vlwy_ceaz>(fields, "linear+lorenzo+adaptive:rule=offline+zstd", {}, 15, true);
+  check_streams<Vlwy_ceaz_books>(fields, "linear+lorenzo+adaptive:rule=paper,lag=1+zstd", {}, 15,
+                                 true);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "leeway/engine/with_codec.h"
 #include "rtl/tests/fields.h"
 #include "rtl/tests/hardware_codec.h"
 
