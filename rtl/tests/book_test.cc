@@ -84,7 +84,9 @@ Book::Counts some_counts(std::mt19937_64& random, u32 kind) {
   };
   const double width = std::exp2(double(random() % 900) / 100);
   switch (kind % 9) {
-    case 0: put(centre, 1 + random() % 500'000); break;  // one symbol
+    case 0:
+      put(centre, 1 + random() % 500'000);
+      break;  // one symbol
     case 1:
       for (i32 code = -512; code < 512; ++code) put(code, 7);
       break;

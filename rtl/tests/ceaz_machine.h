@@ -18,7 +18,7 @@ namespace leeway::rtl {
 struct CeazStreams {
   std::vector<std::vector<u8>> words, raw;
   std::vector<std::vector<u8>> changes;  // of books, from the third page on, if they follow
-  bool is_bad = false;  // a value has no code: the host codes the chunk
+  bool is_bad = false;                   // a value has no code: the host codes the chunk
 };
 
 // Streams of bytes that arrive word by word.
@@ -119,6 +119,20 @@ class CeazMachine {
     return {std::move(words.done), std::move(raw.done), std::move(changes.done),
             bool(module_->bad_o)};
   }
+  // A chunk is begun and some of its values are put in, but nothing is waited for.
+  void begin_some(const LinearGrid<float>& grid, const Shape& shape, int page,
+                  std::span<const float> values, size_t some) {
+    begin(grid, shape, page, values.size());
+    module_->valid_i = 1;
+    module_->word_ready_i = module_->raw_ready_i = 1;
+    for (size_t i = 0; i < some; ++i) {
+      module_->x_i = std::bit_cast<u32>(values[i]);
+      module_.settle();
+      module_.rise();
+    }
+    module_->valid_i = 0;
+  }
+  void reset() { module_.reset(); }
   u64 cycles = 0;
 
  private:
@@ -147,7 +161,7 @@ class CeazMachine {
     }
   }
 
-  static constexpr bool kHasBooks = requires(Module& m) { m.change_o; };
+  static constexpr bool kHasBooks = requires(Module & m) { m.change_o; };
   Clocked<Module> module_;
   Stalls input_, output_;
   bool follows_ = false;

@@ -40,8 +40,7 @@ class HardwareCodec final : public ChunkCodec {
   bool is_pointwise() const override { return false; }
   bool is_by_value() const override { return false; }
   bool quantizes_first() const override { return true; }
-  bool may_have_made(const View& chunk, const ChunkBound& bound,
-                     const Mask& mask) const override {
+  bool may_have_made(const View& chunk, const ChunkBound& bound, const Mask& mask) const override {
     return library_->may_have_made(chunk, bound, mask);
   }
   void measure(void* values, const Shape& shape, const ChunkBound& bound,
@@ -53,8 +52,8 @@ class HardwareCodec final : public ChunkCodec {
     return library_->decompress(payload, shape, bound, values, wanted);
   }
 
-  ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
-                       Writer& out, ByteView settings = {}) const override {
+  ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask, Writer& out,
+                       ByteView settings = {}) const override {
     Writer own;
     const ChunkReport report = library_->compress(chunk, bound, mask, own, settings);
     const auto kind = Payload(own.bytes()[0]);

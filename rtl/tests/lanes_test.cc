@@ -43,8 +43,8 @@ class Lanes {
       cycle([] {});
     }
     module_->s_axis_book_tvalid = 0;
-    module_->interval = u32(book.low + Book::kSymbols / 2) |
-                        u32(book.lengths.size() - Book::kClasses) << 16;
+    module_->interval =
+        u32(book.low + Book::kSymbols / 2) | u32(book.lengths.size() - Book::kClasses) << 16;
   }
 
   // Every lane does its jobs, all lanes at once.

@@ -113,23 +113,25 @@ void check_ratios(std::vector<TestField> fields, double most_off) {
         const Info info = inspect(stream);
         double largest = 0;
         for (size_t i = 0; i < field.values.size(); ++i)
-          largest = std::max(largest, std::abs(double(field.values[i]) -
-                                               double(decoded.as<float>()[i])));
+          largest =
+              std::max(largest, std::abs(double(field.values[i]) - double(decoded.as<float>()[i])));
         EXPECT_LE(largest, info.header.abs_bound);
         const double reached = double(4 * field.values.size()) / double(stream.size());
-        std::printf("%s, ratio %g from rel %g on: %.2f, %+.1f %%; %zu chunks in hardware, %zu of "
-                    "them left to the host\n",
-                    field.name.c_str(), ratio, first, reached, 100 * (reached / ratio - 1),
-                    size_t(hardware.through_hardware), size_t(hardware.left_to_host));
+        std::printf(
+            "%s, ratio %g from rel %g on: %.2f, %+.1f %%; %zu chunks in hardware, %zu of "
+            "them left to the host\n",
+            field.name.c_str(), ratio, first, reached, 100 * (reached / ratio - 1),
+            size_t(hardware.through_hardware), size_t(hardware.left_to_host));
         EXPECT_NEAR(reached / ratio, 1, most_off) << field.name;
       }
   }
 }
 
 std::vector<TestField> larger_fields() {
-  return sample_fields(
-      {{"turbulence", "64x128x128"}, {"climate", "720x720"}, {"particles", "50x12000"},
-       {"wave", "64x128x128"}});
+  return sample_fields({{"turbulence", "64x128x128"},
+                        {"climate", "720x720"},
+                        {"particles", "50x12000"},
+                        {"wave", "64x128x128"}});
 }
 
 TEST(RtlRatio, StreamsHaveTheRatio) { check_ratios(larger_fields(), 0.15); }

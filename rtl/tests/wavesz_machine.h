@@ -140,8 +140,7 @@ class WaveszJoin final : public Join<float> {
   WaveszJoin(const LinearParams& params, WaveszMachine& machine)
       : params_(params), library_(Wavefront(), Linear{params}), machine_(machine) {}
 
-  bool encode(const ToEncode<float>& job, ValueSink& decoded,
-              Encoded<float>& out) const override {
+  bool encode(const ToEncode<float>& job, ValueSink& decoded, Encoded<float>& out) const override {
     const View& source = job.values;
     const Table table(source.shape);
     const LinearGrid<float> grid(job.bound.most, params_);
@@ -155,7 +154,8 @@ class WaveszJoin final : public Join<float> {
     points_ += points.size(), cycles_ += machine_.cycles;
     std::vector<i32> codes(points.size());
     for (size_t i = 0; i < points.size(); ++i) {
-      if (points[i].coded) out.max_error = std::max(out.max_error, rounded_error(x[i], points[i].y));
+      if (points[i].coded)
+        out.max_error = std::max(out.max_error, rounded_error(x[i], points[i].y));
       codes[i] = points[i].coded ? points[i].code : kExactCode<i32>;
       x[i] = points[i].y;
       if (!points[i].coded) out.exact.add(i, x[i]);
