@@ -80,7 +80,9 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
     const leeway_array array = {const_cast<char*>(in), dtype_of(type), int(shape.size()),
                                 shape.data(), nullptr};
     size_t size = 0;
-    check(leeway_compress_into(leeway_, &array, out, most_bytes(array), &size));
+    size_t bytes = bytes_of(array.dtype);
+    for (const uint64_t extent : shape) bytes *= extent;
+    check(leeway_compress_into(leeway_, &array, out, room(bytes), &size));
     leeway_info info;
     check(leeway_inspect(leeway_, out, size, &info));
     m_AccuracyProvided = {info.abs_bound, std::numeric_limits<double>::infinity(), false};
@@ -97,16 +99,11 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
     return bytes;
   }
 
-  // The most that a stream can have; less is asked for with a bound of this operator only.
-  size_t GetEstimatedSize(const size_t, const size_t bytes, const size_t rank,
-                          const size_t* extents) const override {
-    const std::vector<uint64_t> shape = shape_of(Dims(extents, extents + rank));
-    size_t most = 0;
-    for (const Element& element : kElements)
-      if (element.bytes == bytes)
-        most = std::max(
-            most, most_bytes({nullptr, element.leeway, int(shape.size()), shape.data(), nullptr}));
-    return most;
+  // ADIOS2 may ask before it says the extents. A stream has at most its values and some 100 bytes
+  // for each chunk of 2^15 values or more; if it had more, leeway would refuse to write them.
+  size_t GetEstimatedSize(const size_t count, const size_t bytes, const size_t,
+                          const size_t*) const override {
+    return room(count * bytes);
   }
 
  private:
@@ -126,6 +123,7 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
     return shape;
   }
 
+  // ADIOS2 hands on keys in small letters.
   void take(const std::string& key, const std::string& value) {
     if (key == "abs" || key == "l2" || key == "pointwise")
       bound(key.c_str(), number(key, value));
@@ -141,7 +139,7 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
       leeway_add_fill(leeway_, number(key, value));
     else if (key == "threads")
       leeway_set_threads(leeway_, unsigned(number(key, value)));
-    else if (key != "PluginName" && key != "PluginLibrary" &&
+    else if (key != "pluginname" && key != "pluginlibrary" &&
              !std::string_view(key).starts_with("_"))
       throw std::invalid_argument(
           "leeway: there is no parameter '" + key +
@@ -164,11 +162,7 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
     has_bound_ = true;
   }
 
-  size_t most_bytes(const leeway_array& array) const {
-    size_t size = 0;
-    if (leeway_max_compressed_size(leeway_, &array, &size) != LEEWAY_OK) size = 0;
-    return size;  // 0: a recipe that is not for this type
-  }
+  static size_t room(size_t bytes) { return bytes + bytes / 64 + 4096; }
 
   void check(leeway_status status) const {
     if (status != LEEWAY_OK)

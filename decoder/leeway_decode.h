@@ -1281,7 +1281,7 @@ static const lwyi_parameter lwyi_parameters[] = {
     {LWYI_LORENZO, "order", 1, 1, 2, NULL, LWYI_ORDER},
     {LWYI_LORENZO, "axes", 8, 0, 8, NULL, LWYI_AXES},
     {LWYI_BLOCKS, "axes", 1, 1, 3, NULL, LWYI_AXES},
-    {LWYI_BLOCKS, "size", 32, 32, 64, NULL, LWYI_SIZE},
+    {LWYI_BLOCKS, "size", 32, 8, 64, NULL, LWYI_SIZE},
     {LWYI_INTERP, "cubic", -1, -1, 1, NULL, LWYI_UNUSED},
     {LWYI_INTERP, "reverse", -1, -1, 1, NULL, LWYI_UNUSED},
     {LWYI_INTERP, "alpha", 0, 0, 4, NULL, LWYI_ALPHA},
@@ -2665,7 +2665,8 @@ static int lwyi_decode_plain(lwyi_chunk* c, lwyi_reader in, const char* recipe) 
   if (kind != LWYI_LEVELS) c->last_level = 0;
   if (kind == LWYI_WITHOUT_LOSS)
     c->bound = 0;
-  else if (!(c->bound > 0))
+  else if (!(c->bound > 0) && c->recipe->quantizer != LWYI_EXACT &&
+           c->recipe->quantizer != LWYI_NONE)
     return lwyi_corrupt(c->s, "a coded chunk without a bound");
   return lwyi_decode_body(c, in, kind == LWYI_NARROW);
 }

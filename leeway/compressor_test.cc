@@ -31,7 +31,7 @@ TEST(Compressor, ChecksParametersAsRecipesDo) {
   EXPECT_EQ(complaint<float>(Linear(), Lorenzo{.params = {.order = 3}}),
             "stage 'lorenzo': order must be 1 to 2, not '3'");
   EXPECT_EQ(complaint<float>(Linear(), Blocks{.params = {.size = 40}}),
-            "blocks: size must be 32 or 64");
+            "blocks: size must be 8, 16, 32 or 64");
   EXPECT_EQ(complaint<float>(Linear{.params = {.step = StepRule(7)}}),
             "stage 'linear': step must be short or pow2, not '7'");
   EXPECT_EQ(complaint<float>(Linear(), Lorenzo{.params = {.order = 2}}), "");

@@ -17,6 +17,7 @@ for stages in 5 7; do
   for pow2 in 0 1; do lint ceaz/lwy_ceaz.sv -GStages=$stages "-GPow2=1'b$pow2"; done
 done
 for outlier in 0 1; do lint blocks/lwy_blocks_decoder.sv "-GOutlier=1'b$outlier"; done
+for lanes in 1 3 16; do lint axis/lwy_axis_ceaz.sv -GLanes=$lanes; done
 lint axis/lwy_axis_blocks.sv
 lint axis/lwy_axis_wavesz.sv
 for file in */*.sv; do

@@ -3,14 +3,15 @@
 #
 #   scripts/rtl.sh            all of it: field files too, if LEEWAY_RTL_FIELDS names a directory with some
 #   scripts/rtl.sh --short    a selection, a step of scripts/test.sh
-#   scripts/rtl.sh synth      areas on Xilinx 7 and ECP5 beside the papers' and the stored ones, and a clock from place and route
+#   scripts/rtl.sh synth [DESIGN ...]   areas on Xilinx 7 and ECP5 beside the papers' and the stored ones, and a clock from
+#                             place and route
 set -euo pipefail
 cd "$(dirname "$0")/.."
-case "${1:-}" in "" | --short | synth) ;; *) sed -n '4,6s/^# //p' "$0"; exit 2 ;; esac
+case "${1:-}" in "" | --short | synth) ;; *) sed -n '4,7s/^# //p' "$0"; exit 2 ;; esac
 
 if [ "${1:-}" = synth ]; then
   scripts/setup.sh build verilator yosys python3 python3-venv
-  exec python3 rtl/synth/synth.py
+  exec python3 rtl/synth/synth.py "${@:2}"
 fi
 scripts/setup.sh build verilator
 

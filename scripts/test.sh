@@ -25,6 +25,9 @@ step "command line, hosts, documentation, reference decoder, packages"
 step "outside judges, a selection"
 scripts/judges.sh --short
 
+step "hardware designs, a selection"
+if command -v verilator >/dev/null; then scripts/rtl.sh --short; else echo "skipped: there is no Verilator"; fi
+
 step "address and undefined-behaviour sanitizers"
 scripts/sanitize.sh asan
 

@@ -24,19 +24,19 @@ DTYPES = {1: "f32", 2: "f64", 3: "f16", 4: "bf16", 5: "i8", 6: "i16", 7: "i32", 
 BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FLOATS = ("f32", "f64", "f16", "bf16")
 DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {"step": "short", "bins": 0, "beyond": "exact", "second": 1, "range": 0},
-            "exact": {}, "huffman": {}, "log": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 15},
+            "exact": {}, "huffman": {}, "log": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {"through": "predicted"}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 15, "lag": 0},
             "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}, "rans": {},
             "composite": {"second": 0, "degree": 1, "block": 0}, "regression": {"degree": 1, "block": 0},
             "pattern": {"size": 0, "count": 0, "scale": "squares"}, "cross": {"rows": 36, "columns": 36},
             "fixed-huffman": {"block": 1296}, "arithmetic": {}, "residual": {},
             "lag": {"frames": 1}, "dft": {"block": 8}, "truncate": {"bits": 0}, "logscale": {}, "elementwise": {},
-            "transpose": {"order": 0}, "lz4": {"level": 1}, "shuffle": {"bytes": 4},
+            "transpose": {"order": 0}, "lz4": {"level": 1}, "shuffle": {"bytes": 4}, "bitshuffle": {"bytes": 4}, "gzip": {"level": 6}, "reshape": {"axes": 2, "merge": "last"},
             "interp": {"cubic": -1, "reverse": -1, "alpha": 0.0, "beta": 2.0},
             "wavelet": {"filter": -1, "order": -1, "trade": 8, "reach": 0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4, "tile": -1}}
-PREPROCESSORS = {"log", "transpose", "dft"}
+PREPROCESSORS = {"log", "transpose", "reshape", "dft"}
 PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "lag", "pattern", "cross", "wavelet"}, {"linear", "logscale", "elementwise", "truncate", "exact"}
-ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw", "fixed-huffman", "arithmetic", "residual"}, {"zstd", "deflate", "lz4", "shuffle", "store"}
+ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw", "fixed-huffman", "arithmetic", "residual"}, {"zstd", "deflate", "gzip", "lz4", "shuffle", "bitshuffle", "store"}
 
 RECIPES = [
     "linear+lorenzo+huffman+zstd",
@@ -246,6 +246,19 @@ def unshuffle(data, width):
     count = len(data) // width
     whole = np.frombuffer(data[: count * width], np.uint8).reshape(width, count).T.tobytes()
     return whole + bytes(data[count * width :])
+
+
+def unshuffle_bits(data, width):
+    count = len(data) // width // 8 * 8
+    planes = np.unpackbits(np.frombuffer(data[: count * width], np.uint8).reshape(8 * width, count // 8), axis=1, bitorder="little")
+    return np.packbits(planes.T.reshape(count * width, 8), axis=1, bitorder="little").tobytes() + bytes(data[count * width :])
+
+
+def gunzip(data):
+    unpacker = zlib.decompressobj(31)
+    content = unpacker.decompress(bytes(data))
+    require(unpacker.eof and not unpacker.unused_data, "damaged gzip file")
+    return content
 
 
 class Bits:
@@ -797,7 +810,7 @@ def wavefront_walk(codes, shape, params, grid, dtype, exact, lowest):
     return values
 
 
-def ghost_walk(codes, shape, grid, dtype, exact, lowest, side):
+def ghost_walk(codes, shape, params, grid, dtype, exact, lowest, side):
     rows, length = rows_of(shape)
     P = {"f64": np.float64}.get(dtype, np.float32)
     values, waiting = [], []
@@ -815,7 +828,8 @@ def ghost_walk(codes, shape, grid, dtype, exact, lowest, side):
         p = (a, P(P(P(2) * a) - b), P(P(P(3) * P(a - b)) + c))[choice]
         values.append(exact.get(number, 0) if codes[number] == lowest else grid.recover(as_prediction(p, dtype), codes[number]))
         x = P(to_number(values[-1], dtype))
-        a, b, c = p if distance(x, p) <= 8191.75 * float(grid.step) else x, a, b
+        goes_on = params["through"] == "predicted" and distance(x, p) <= 8191.75 * float(grid.step)
+        a, b, c = p if goes_on else x, a, b
     return values
 
 
@@ -1761,7 +1775,8 @@ def decode_body(body, recipe, dtype, shape, bound, narrow=False):
     stages = parse_recipe(recipe)
     names = [name for name, _ in stages]
     for name, params in reversed([stage for stage in stages if stage[0] in LOSSLESS]):
-        body = unshuffle(body, params["bytes"]) if name == "shuffle" else {"zstd": zstd, "deflate": inflate, "lz4": lz4, "store": bytes}[name](body)
+        unmix = {"shuffle": unshuffle, "bitshuffle": unshuffle_bits}.get(name)
+        body = unmix(body, params["bytes"]) if unmix else {"zstd": zstd, "deflate": inflate, "gzip": gunzip, "lz4": lz4, "store": bytes}[name](body)
     reader, size, width = Reader(body), int(np.prod(shape, dtype=object)), 16 if narrow else 64 if BYTES[dtype] == 8 else 32
     mask = read_patches(reader.section(), dtype, size)
     undo = []  # in the order of the recipe
@@ -1772,6 +1787,14 @@ def decode_body(body, recipe, dtype, shape, bound, narrow=False):
         elif name == "log":
             log, bound = read_log(reader.section(), dtype, size), log_bound(bound, dtype)
             undo.append(lambda values, log=log: undo_log(values, *log, dtype))
+        elif name == "reshape":
+            side, kept = reader.section(), params["axes"]
+            require([side.varint() for _ in range(side.get("B"))] == list(shape), "another shape")
+            side.expect_end()
+            if len(shape) > kept:
+                parts = [shape[: kept - 1], shape[kept - 1 :]] if params["merge"] == "last" else [shape[: len(shape) - kept + 1], shape[len(shape) - kept + 1 :]]
+                one = int(np.prod(parts[params["merge"] == "last"], dtype=object))
+                shape = [*parts[0], one] if params["merge"] == "last" else [one, *parts[1]]
         elif name == "transpose":
             axes = list(bytes(reader.section().rest()))
             require(sorted(axes) == list(range(len(shape))), "no order of axes")
@@ -1981,7 +2004,7 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
     elif predictor == "ghost":
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}
         with np.errstate(all="ignore"):
-            values = ghost_walk(codes, shape, grid, dtype, patches, -(1 << width - 1), side)
+            values = ghost_walk(codes, shape, dict(stages)[predictor], grid, dtype, patches, -(1 << width - 1), side)
         side.expect_end()
     elif predictor and quantizer and names.index(predictor) < names.index(quantizer):
         apply_patches(exact, values)

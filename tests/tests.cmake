@@ -13,7 +13,7 @@ function(leeway_test_program name)
 endfunction()
 
 add_executable(leeway_tests ${test_sources} tests/promises_test.cc tests/hostile_test.cc tests/targets_test.cc
-                            tests/c_api_test.cc tests/golden_test.cc tests/bytes_test.cc tests/combinations_test.cc tests/environment_test.cc
+                            tests/c_api_test.cc tests/golden_test.cc tests/papers_test.cc tests/bytes_test.cc tests/combinations_test.cc tests/environment_test.cc
                             tests/compose_predict_first_test.cc tests/compose_quantize_first_test.cc tests/ladder_test.cc)
 leeway_test_program(leeway_tests)
 # Every pair of stages: compiled as fast as can be.
@@ -27,7 +27,7 @@ leeway_test_program(leeway_thread_tests)
 gtest_discover_tests(leeway_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 
 # Programs of the documentation: built against the library as a user would, and run.
-foreach(example hello own_stage own_pipeline own_quantizer figure2)
+foreach(example hello own_stage own_pipeline own_predictor own_quantizer figure2)
   add_executable(example_${example} examples/${example}.cc)
   target_compile_options(example_${example} PRIVATE $<$<CONFIG:Release>:-O1>)  # compiled faster than run
   target_link_libraries(example_${example} PRIVATE leeway::compose)

@@ -130,12 +130,9 @@ void add_advise(CLI::App& verb) {
   verb.add_option("--for", self->aim,
                   "what matters: " + Advise::names_of_aims() + "; disk if not given")
       ->type_name("AIM");
-  verb.add_option("--recipes", self->recipes,
+  add_recipe_list(verb, self->recipes,
                   "names or recipes to try; the presets and some for the aim if not given. Without "
-                  "a bound: "
-                  "the one to find it for, small if not given")
-      ->type_name("LIST")
-      ->delimiter(',');
+                  "a bound: the one to find it for, small if not given");
   self->array.add_to(verb);
   self->work.add_to(verb);
   verb.add_flag("--json", self->json, "report as JSON");

@@ -141,9 +141,7 @@ void add_bench(CLI::App& verb) {
   const auto self = std::make_shared<Bench>();
   verb.add_option("FIELD", self->input, "raw or .npy file")->required();
   self->bound.add_to(verb);
-  verb.add_option("--recipes", self->recipes, "names or recipes, separated by commas")
-      ->type_name("LIST")
-      ->delimiter(',');
+  add_recipe_list(verb, self->recipes, "names or recipes, separated by commas");
   verb.add_option("--repeat", self->repeat, "passes over all recipes; medians are reported")
       ->type_name("N");
   add_device_option(verb, self->device);

@@ -231,6 +231,21 @@ Json json_of(const Bound& bound) {
   return object;
 }
 
+void add_recipe_list(CLI::App& verb, std::vector<std::string>& recipes, const std::string& about) {
+  const auto take = [&recipes](const std::string& list) {
+    recipes.clear();
+    for (const std::string& part : CLI::detail::split(list, ',')) {
+      const size_t equals = part.find('=');
+      const bool is_parameter = equals < part.find_first_of(":+|");
+      if (is_parameter && !recipes.empty())
+        recipes.back() += ',' + part;
+      else
+        recipes.push_back(part);
+    }
+  };
+  verb.add_option_function<std::string>("--recipes", take, about)->type_name("LIST");
+}
+
 Json json_of(double value) {
   if (std::isfinite(value)) return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";

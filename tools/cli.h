@@ -27,6 +27,8 @@ void add_inspect(CLI::App& verb);
 void add_verify(CLI::App& verb);
 void add_compare(CLI::App& verb);
 void add_report(CLI::App& verb);
+void add_explain(CLI::App& verb);
+void add_tune(CLI::App& verb);
 void add_recipes(CLI::App& verb);
 void add_stages(CLI::App& verb);
 void add_sample(CLI::App& verb);
@@ -52,6 +54,9 @@ struct BoundOptions {
   bool any() const { return !given().limits().empty(); }
   Bound bound() const;  // throws if none was given
 };
+
+// --recipes LIST: separated by commas, which recipes may have themselves, before a parameter.
+void add_recipe_list(CLI::App& verb, std::vector<std::string>& recipes, const std::string& about);
 
 // --threads, --memory, --quiet
 struct WorkOptions {

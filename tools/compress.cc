@@ -137,11 +137,10 @@ struct Compress {
     const bool is_lossless = std::ranges::all_of(given.stages, [](const StageCall& call) {
       return call.kind != Kind::quantizer || call.name == "exact";
     });
-    return fmt::format("--lossless codes every chunk by '{}', not by '{}'{}", to_string(used),
-                       named,
-                       is_lossless ? ", which loses nothing under any bound: give it one, e.g. "
-                                     "--abs 1, to have it used"
-                                   : ", which is for chunks with losses");
+    if (is_lossless) return "";
+    return fmt::format("--lossless codes every chunk by '{}', not by '{}', which is for chunks with "
+                       "losses",
+                       to_string(used), named);
   }
 
   static double ratio(const CompressReport& report) {

@@ -51,6 +51,13 @@ constexpr Verb kVerbs[] = {
      "  leeway report run.nc small.nc -o report.html --json-file report.json\n"
      "  leeway report run.nc:ps small.nc:ps --require 'dssim>=0.9995,r2>0.99999'\n"
      "  leeway report field_64x64.f32 other.npy --json"},
+    {"explain", "say what each stage of a recipe does to a field", add_explain,
+     "  leeway explain field_64x64.f32 --rel 1e-3\n"
+     "  leeway explain field_64x64.f32 --rel 1e-3 --recipe small -o explain.html\n"
+     "  leeway explain t.lwy --json"},
+    {"tune", "search the parameters of a recipe for a field", add_tune,
+     "  leeway tune interp+linear+huffman+zstd field_64x64.f32 --rel 1e-3\n"
+     "  leeway tune small t.npy --abs 0.01 --trials 50 --json"},
     {"recipes",
      "list the named recipes; what bears the name of another system is a re-implementation",
      add_recipes, "  leeway recipes"},

@@ -227,17 +227,28 @@ void AlternativesCodec::measure(void* values, const Shape& shape, const ChunkBou
 
 bool AlternativesCodec::decompress(ByteView payload, const Shape& shape, double bound,
                                    ValueSink& values, const Wanted& wanted) const {
+  const Taken taken = take_apart(payload);
+  return taken.codec.decompress(taken.payload, shape, bound, values, wanted);
+}
+
+void AlternativesCodec::explain(ByteView payload, const Shape& shape, double bound,
+                                Anatomy& found) const {
+  const Taken taken = take_apart(payload);
+  found.alternative = taken.number;
+  taken.codec.explain(taken.payload, shape, bound, found);
+}
+
+AlternativesCodec::Taken AlternativesCodec::take_apart(ByteView payload) const {
   const Alternative taken = alternative_of(payload);
   const ByteView rest = payload.subspan(taken.bytes);
+  const bool by_recipe = !rest.empty() && follows_recipe(Payload(rest.front()));
   if (taken.bytes == 0) {
-    const bool by_recipe = !rest.empty() && follows_recipe(Payload(rest.front()));
     if (by_recipe && !codecs_.front()) fail_corrupt("an alternative that is not for the type");
-    return first().decompress(rest, shape, bound, values, wanted);
+    return {first(), 0, rest};
   }
-  if (taken.number == 0 || taken.number >= codecs_.size() || !codecs_[taken.number] ||
-      rest.empty() || !follows_recipe(Payload(rest.front())))
+  if (taken.number == 0 || taken.number >= codecs_.size() || !codecs_[taken.number] || !by_recipe)
     fail_corrupt("an alternative that does not exist");
-  return codecs_[taken.number]->decompress(rest, shape, bound, values, wanted);
+  return {*codecs_[taken.number], taken.number, rest};
 }
 
 }  // namespace leeway

@@ -30,9 +30,17 @@ class LEEWAY_EXPORT AlternativesCodec final : public ChunkCodec {
                const Mask& mask) const override;
   bool decompress(ByteView payload, const Shape& shape, double bound, ValueSink& values,
                   const Wanted& wanted) const override;
+  void explain(ByteView payload, const Shape& shape, double bound, Anatomy& found) const override;
 
  private:
   const ChunkCodec& first() const;
+  // Which alternative a payload is by, and what is left for it.
+  struct Taken {
+    const ChunkCodec& codec;
+    size_t number;
+    ByteView payload;
+  };
+  Taken take_apart(ByteView payload) const;
 
   DType dtype_;
   std::vector<std::shared_ptr<const ChunkCodec>> codecs_;

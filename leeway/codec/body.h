@@ -3,6 +3,7 @@
 // "Body"). Its sections are listed once, for both directions; the codes follow them, to the end.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "leeway/lossless/envelope.h"
@@ -49,6 +50,16 @@ struct Body {
   // codes that deceive every probability. What is larger nevertheless is kept without loss.
   static size_t most_bytes(size_t size) {
     return 2 * size * (sizeof(T) + sizeof(Code<T>)) + (size_t(1) << 16);
+  }
+
+  // Calls part(name, bytes) for every section of a body, the codes included.
+  static void list_parts(Reader body, size_t preprocessors, auto&& part) {
+    part("special values", body.take_section().size());
+    for (size_t i = 0; i < preprocessors; ++i)
+      part("preprocessor " + std::to_string(i + 1), body.take_section().size());
+    part("notes of predictor and quantizer", body.take_section().size());
+    part("exact values", body.take_section().size());
+    part("codes", body.rest().size());
   }
 
   void write(Writer& out, bool unpacked = false) const { list(*this, ToWriter{out, unpacked}); }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "leeway/base/field.h"
+#include "leeway/codec/anatomy.h"
 #include "leeway/codec/mask.h"
 #include "leeway/codec/payload.h"
 #include "leeway/stage/codes.h"
@@ -64,6 +65,9 @@ class ChunkCodec {
   // Values that are not wanted may be left out; says whether none are.
   virtual bool decompress(ByteView payload, const Shape& shape, double bound, ValueSink& values,
                           const Wanted& wanted = {}) const = 0;
+  // Adds what the payload consists of to `found`.
+  virtual void explain(ByteView payload, const Shape& shape, double bound,
+                       Anatomy& found) const = 0;
 };
 
 }  // namespace leeway

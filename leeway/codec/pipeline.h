@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "leeway/base/distance.h"
+#include "leeway/codec/anatomy.h"
 #include "leeway/codec/body.h"
 #include "leeway/codec/chunk_codec.h"
 #include "leeway/join/join.h"
@@ -75,6 +76,29 @@ struct Pipeline {
     return is_complete;
   }
 
+  // Decodes, and finds what the body consists of.
+  void explain(ByteView packed, const Shape& shape, double bound, Anatomy& found) const {
+    const auto size = size_t(shape.size());
+    const Writer unpacked = unpack(packed, size);
+    Reader plain(lossless.empty() ? packed : unpacked.bytes());
+    found.packed_bytes = packed.size();
+    found.body_bytes = plain.remaining();
+    Body<T>::list_parts(plain, preprocessors.size(), [&](std::string name, size_t bytes) {
+      found.parts.push_back({std::move(name), bytes});
+    });
+    Body<T> body(preprocessors.size());
+    body.read(plain, size);
+    found.settings = join->settings_text({inner_shape(body, shape), inner_bound(bound)}, Reader(body.notes.bytes()));
+    const auto codes = encoder->source(found.width, plain, size);
+    if (!codes) fail_corrupt("codes of a width that the recipe does not have");
+    with_codes(found.width, [&]<class I>(std::type_identity<I>) {
+      CountedSource<I> counted(typed<I>(*codes), found.codes);
+      HashedValues decoded;
+      restore(body, shape, bound, counted, decoded, {});
+      counted.finish();
+    });
+  }
+
   // encode() without the coding, in place: what would come back, with what error?
   ChunkReport measure(Field<T> field, const ChunkBound& bound, const Mask& mask) const {
     NoSink<Code<T>> nowhere;
@@ -112,6 +136,8 @@ struct Pipeline {
     return std::ranges::any_of(preprocessors,
                                [](const auto& stage) { return !stage->is_reversible(); });
   }
+  // Whether every value comes back bit for bit.
+  bool is_lossless() const { return join->traits().lossless && !computes(); }
   // The preprocessor that says what the bound means; null: it is an absolute one.
   const AnyPreprocessor<T>* bound_changer() const {
     for (const auto& stage : preprocessors)
@@ -179,9 +205,7 @@ struct Pipeline {
     if (body.special.count() == 0 && preprocessors.empty())
       return split_values({shape, bound, wanted}, body, codes, decoded);
     WholeField<T> whole(decoded, shape);
-    Field<T> field = whole.field;
-    for (size_t i = 0; i < preprocessors.size(); ++i)
-      field.shape = preprocessors[i]->inner_shape(field.shape, Reader(body.sides[i].bytes()));
+    Field<T> field{whole.field.data, inner_shape(body, shape)};
 
     KeptValues inner(field.data);
     // A preprocessor may need all values for one.
@@ -214,6 +238,12 @@ struct Pipeline {
     return is_complete;
   }
 
+  // What the preprocessors have made of the shape of a chunk.
+  Shape inner_shape(const Body<T>& body, Shape shape) const {
+    for (size_t i = 0; i < preprocessors.size(); ++i)
+      shape = preprocessors[i]->inner_shape(shape, Reader(body.sides[i].bytes()));
+    return shape;
+  }
   void undo_preprocessors(Field<T>& field, const Body<T>& body) const {
     for (size_t i = preprocessors.size(); i-- > 0;) {
       Reader side(body.sides[i].bytes());

@@ -78,7 +78,7 @@ class TypedChunkCodec final : public ChunkCodec {
     if (attempt.holds && !is_trusted_)
       attempt.holds = comes_back(job, out.bytes().subspan(start), attempt.report);
     const size_t size = job.size(), bytes = out.size() - start;
-    const bool pays = recipe_.encoder->is_unpacked()
+    const bool pays = recipe_.encoder->is_unpacked() || recipe_.is_lossless()
                           ? bytes <= size * sizeof(T)
                           : attempt.report.exact < size / 64 && bytes < size * sizeof(T) / 8 * 7;
     if (attempt.holds && pays) {
@@ -100,37 +100,37 @@ class TypedChunkCodec final : public ChunkCodec {
 
   bool decompress(ByteView payload, const Shape& shape, double bound, ValueSink& values,
                   const Wanted& wanted) const override {
-    constexpr CodeWidth kWidth = Pipeline<T>::kWidth;
     const auto size = size_t(shape.size());
     Reader in(payload);
-    switch (Payload(in.get<u8>())) {
-      case Payload::constant:
-        put_repeated(in.get<T>(), size, values);
-        in.expect_end();
-        return true;
-      case Payload::narrow:
-        return decode(in, shape, bound, CodeWidth::bits16, values);
-      case Payload::coded:
-        return decode(in, shape, bound, kWidth, values, {0, wanted.box});
-      case Payload::levels:
-        LevelTable::read(in);
-        return decode(in, shape, bound, kWidth, values, wanted);
-      case Payload::tightened: {
-        const int halvings = in.get<u8>();
-        if (halvings < 1 || halvings > kMostHalvings) fail_corrupt("a bound made too small");
-        return decode(in, shape, std::ldexp(bound, -halvings), kWidth, values);
-      }
-      case Payload::lossless:
-        return lossless_.decode(in.rest(), shape, 0, kWidth, values);
-      case Payload::stored:
-        values.take(in.take(size * sizeof(T)));
-        in.expect_end();
-        return true;
-      case Payload::layered:
-      case Payload::alternative:
-        break;  // whoever calls takes them apart
+    const auto kind = Payload(in.get<u8>());
+    if (kind == Payload::constant) {
+      put_repeated(in.get<T>(), size, values);
+      in.expect_end();
+      return true;
     }
-    fail_corrupt("unknown kind of chunk");
+    if (kind == Payload::stored) {
+      values.take(in.take(size * sizeof(T)));
+      in.expect_end();
+      return true;
+    }
+    const Opened opened = open(kind, in, bound);
+    const Wanted needed{kind == Payload::levels ? wanted.last_level : 0,
+                        kind == Payload::levels || kind == Payload::coded ? wanted.box : std::nullopt};
+    return opened.pipeline.decode(opened.body, shape, opened.bound, opened.width, values, needed);
+  }
+
+  void explain(ByteView payload, const Shape& shape, double bound, Anatomy& found) const override {
+    Reader in(payload);
+    found.kind = Payload(in.get<u8>());
+    if (found.kind == Payload::levels) {
+      Reader table = in;
+      for (const LevelTable::Entry& entry : LevelTable::read(table).entries)
+        found.level_bytes.push_back(entry.bytes);
+    }
+    if (found.kind == Payload::constant || found.kind == Payload::stored) return;
+    const Opened opened = open(found.kind, in, bound);
+    found.width = opened.width;
+    opened.pipeline.explain(opened.body, shape, opened.bound, found);
   }
 
   void measure(void* values, const Shape& shape, const ChunkBound& bound,
@@ -156,11 +156,29 @@ class TypedChunkCodec final : public ChunkCodec {
     bool holds = false;
   };
 
-  bool can_code(double bound) const { return bound > 0 && recipe_.inner_bound(bound) > 0; }
-  bool decode(Reader& in, const Shape& shape, double bound, CodeWidth width, ValueSink& values,
-              const Wanted& wanted = {}) const {
+  bool can_code(double bound) const {
+    return recipe_.is_lossless() || (bound > 0 && recipe_.inner_bound(bound) > 0);
+  }
+
+  // A payload with a body: whose it is, and at which bound and width.
+  struct Opened {
+    const Pipeline<T>& pipeline;
+    ByteView body;
+    double bound;
+    CodeWidth width = Pipeline<T>::kWidth;
+  };
+  Opened open(Payload kind, Reader& in, double bound) const {
+    if (kind == Payload::lossless) return {lossless_, in.rest(), 0};
+    if (!follows_recipe(kind)) fail_corrupt("unknown kind of chunk");  // others take layers apart
     if (!can_code(bound)) fail_corrupt("coded chunk without a bound");
-    return recipe_.decode(in.rest(), shape, bound, width, values, wanted);
+    if (kind == Payload::narrow) return {recipe_, in.rest(), bound, CodeWidth::bits16};
+    if (kind == Payload::levels) LevelTable::read(in);
+    if (kind == Payload::tightened) {
+      const int halvings = in.get<u8>();
+      if (halvings < 1 || halvings > kMostHalvings) fail_corrupt("a bound made too small");
+      bound = std::ldexp(bound, -halvings);
+    }
+    return {recipe_, in.rest(), bound};
   }
 
   static ChunkReport put_constant(const Job& job, Writer& out) {

@@ -2,7 +2,7 @@
 #include "leeway/encode/adaptive.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "leeway/encode/parts/book.h"
 #include "leeway/encode/parts/offline_books.h"
@@ -199,10 +199,14 @@ class AdaptiveSink final : public CodeSink<I> {
   // Chooses the first book by the first codes.
   void begin(const I* codes, size_t count) {
     is_first_ = false;
-    if (params_.rule != BookRule::cost) return use_offline(kCommonBook);
-    for (size_t i = 0; i < count; ++i) counts_.add(codes[i]);
-    choose();
-    counts_ = {};
+    if (params_.rule == BookRule::cost) {
+      for (size_t i = 0; i < count; ++i) counts_.add(codes[i]);
+      choose(std::min(tokens_.size(), left_));
+      counts_ = {};
+    } else {
+      use_offline(kCommonBook);
+    }
+    turn();
   }
 
   void end_page() {
@@ -223,34 +227,50 @@ class AdaptiveSink final : public CodeSink<I> {
     for (size_t k = 0; k < prefix::kStreams; ++k)
       out_.put_bytes(ByteView(rooms_[k]).first(bytes[k]));
     done_ = 0;
-    change_ = kSame;
     collect_counts();
     if (left_ == 0) return;
+    if (params_.lag == 1) turn();  // to the book that the page before decided on
+    decide();
+    if (params_.lag == 0) turn();
+  }
+
+  // On the book of the next page; with a lag, of the one after it.
+  void decide() {
+    const size_t before = params_.lag == 1 ? std::min(tokens_.size(), left_) : 0;
+    const size_t next = std::min(tokens_.size(), left_ - before);
+    if (next == 0) return;
     if (params_.rule == BookRule::cost) {
-      choose();
+      choose(next);
       counts_.halve();  // older codes count less
     }
     if (params_.rule == BookRule::paper) choose_by_deviation();
   }
 
   void use(Book book, u8 change) {
-    book_ = std::move(book);
+    next_book_ = std::move(book);
+    next_change_ = change;
+  }
+  void turn() {
+    change_ = std::exchange(next_change_, u8(kSame));
+    if (change_ == kSame) return;
+    book_ = std::move(next_book_);
     table_ = prefix::encode_table(book_.lengths);
-    change_ = change;
   }
   void use_offline(size_t index) { use(offline_book(index), u8(kOffline + index)); }
 
-  // The book that would be the cheapest if the next page were like the codes counted so far.
-  void choose() {
-    const double scale =
-        double(std::min(tokens_.size(), left_)) / double(std::max<u64>(counts_.total(), 1));
-    u64 best = table_.empty() ? ~u64(0) : book_.cost(counts_);
+  // The book that would be the cheapest if the page that it is for, of `size` codes, were like the
+  // codes counted so far.
+  void choose(size_t size) {
+    const u64 counted = std::max<u64>(counts_.total(), 1);
+    // Any book is better than none. Counts are at most those of two pages, so costs are smaller.
+    constexpr u64 kMost = u64(1) << 38;
+    u64 best = table_.empty() ? kMost : book_.cost(counts_);
     // No book can cost less than the entropy, few come nearer than a hundredth, and a new one has a
     // table.
     u64 entropy = Book::entropy(counts_);
     entropy += entropy / 128;
     const auto pays = [&](u64 cost, size_t table) {
-      return double(best) * scale > double(cost) * scale + 8 * double(table);
+      return best * size > cost * size + 8 * table * counted;
     };
     if (!pays(entropy, 16)) return;
     size_t best_offline = kOfflineBooks;
@@ -268,8 +288,9 @@ class AdaptiveSink final : public CodeSink<I> {
 
   // The paper's rule. Counts are collected until they are cleared.
   void choose_by_deviation() {
-    constexpr double kKeep = 5.18, kRestart = 9.69;
-    const double deviation = Book::deviation(counts_), change = std::abs(deviation - deviation_);
+    constexpr u32 kKeep = 339'476, kRestart = 635'044;  // 5.18 and 9.69, in units of 2^-16
+    const u32 deviation = Book::deviation(counts_),
+              change = std::max(deviation, deviation_) - std::min(deviation, deviation_);
     deviation_ = deviation;
     if (change >= kRestart) {
       use_offline(kCommonBook);
@@ -293,8 +314,10 @@ class AdaptiveSink final : public CodeSink<I> {
   Book book_;
   std::vector<u64> table_;
   u8 change_ = kSame;
+  Book next_book_;  // if there is a change, decided on and not yet in use
+  u8 next_change_ = kSame;
   bool is_first_ = true;
-  double deviation_ = 0;
+  u32 deviation_ = 0;
 };
 
 template <class I>

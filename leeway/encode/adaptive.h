@@ -2,9 +2,9 @@
 // Adaptive: the Huffman code of CEAZ [Zhang et al., ICS 2022], which never waits for a histogram.
 //
 // Codes come in pages. A page is coded with the book that was decided on before it, while it is
-// being counted; then the counts decide on the book of the next page: the same again, a new one, or
-// one of the offline books, which were made from other fields (offline_books.h). Every chunk begins
-// with an offline book.
+// being counted; then the counts decide on the book of the next page, or of the one after it: the
+// same again, a new one, or one of the offline books, which were made from other fields
+// (offline_books.h). Every chunk begins with an offline book.
 //
 // A book has prefix codes for an interval of the 1024 symbols -512 ... 511, and for a few classes
 // of all other codes, by size; the bits of those codes are stored separately.
@@ -35,12 +35,16 @@ struct Adaptive {
     BookRule rule = BookRule::cost;
     prefix::Sort sort = prefix::Sort::approximate;
     i32 page = 15;
+    i32 lag = 0;
     void fields(auto&& field) {
       field("rule", rule, BookRule::cost, BookRule::offline,
             "which book comes next: by cost, by the paper's thresholds, or never another");
       field("sort", sort, prefix::Sort::approximate, prefix::Sort::exact,
             "how symbols are ordered for a new book");
       field("page", page, 11, 24, "codes of a page, as a power of two");
+      field("lag", lag, 0, 1,
+            "pages between the one that decides on a book and the one coded with it: 1 as in "
+            "hardware, where making a book takes time");
     }
   } params;
 

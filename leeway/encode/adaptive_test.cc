@@ -3,13 +3,15 @@
 
 #include "leeway/encode/encoder_test.h"
 #include "leeway/encode/huffman.h"
+#include "leeway/encode/parts/book.h"
 
 namespace leeway::test {
 namespace {
 
-Adaptive with(BookRule rule, prefix::Sort sort = prefix::Sort::approximate, i32 page = 12) {
+Adaptive with(BookRule rule, prefix::Sort sort = prefix::Sort::approximate, i32 page = 12,
+              i32 lag = 0) {
   Adaptive adaptive;
-  adaptive.params = {rule, sort, page};
+  adaptive.params = {rule, sort, page, lag};
   return adaptive;
 }
 
@@ -38,16 +40,70 @@ TEST(Adaptive, RoundTripsAndSurvivesDamage) {
 
 TEST(Adaptive, EveryRuleRoundTrips) {
   for (const BookRule rule : {BookRule::cost, BookRule::paper, BookRule::offline})
-    for (const prefix::Sort sort : {prefix::Sort::approximate, prefix::Sort::exact}) {
-      const Adaptive adaptive = with(rule, sort, 11);
-      for (const std::vector<i64>& codes : code_samples<i64>()) {
-        Writer out;
-        encode(adaptive, codes, out);
-        Reader in(out.bytes());
-        ASSERT_EQ(decode<i64>(adaptive, in, codes.size()), codes);
-        in.expect_end();
+    for (const prefix::Sort sort : {prefix::Sort::approximate, prefix::Sort::exact})
+      for (const i32 lag : {0, 1}) {
+        const Adaptive adaptive = with(rule, sort, 11, lag);
+        for (const std::vector<i64>& codes : code_samples<i64>()) {
+          Writer out;
+          encode(adaptive, codes, out);
+          Reader in(out.bytes());
+          ASSERT_EQ(decode<i64>(adaptive, in, codes.size()), codes);
+          in.expect_end();
+        }
       }
+}
+
+// What a page says of its book.
+std::vector<u8> changes(const Adaptive& adaptive, const std::vector<i32>& codes) {
+  Writer out;
+  encode(adaptive, codes, out);
+  Reader in(out.bytes());
+  std::vector<u8> result;
+  while (in.remaining() > 0) {
+    result.push_back(in.get<u8>());
+    if (result.back() == 1) Book::read(in);
+    const auto sizes = prefix::read_sizes(in);
+    in.take_section();
+    in.take(prefix::sum_of(sizes));
+  }
+  return result;
+}
+
+// Calm for five pages, then rough: the first page of the rough ones decides on another book.
+TEST(Adaptive, ALagHoldsBooksBackByAPage) {
+  for (const BookRule rule : {BookRule::cost, BookRule::paper}) {
+    std::vector<i32> codes = noise(5 << 12, 1, 1);
+    const auto rough = noise(4 << 12, rule == BookRule::cost ? 100 : 25, 2);
+    codes.insert(codes.end(), rough.begin(), rough.end());
+    const auto at_once = changes(with(rule), codes),
+               late = changes(with(rule, prefix::Sort::approximate, 12, 1), codes);
+    ASSERT_EQ(at_once.size(), 9u);
+    ASSERT_EQ(late.size(), 9u);
+    EXPECT_NE(at_once[6], 0) << int(rule);
+    EXPECT_EQ(late[6], 0) << int(rule);
+    EXPECT_NE(late[7], 0) << int(rule);
+  }
+}
+
+TEST(Adaptive, DeviationInIntegersIsThatOfReals) {
+  std::mt19937_64 random(1);
+  EXPECT_EQ(Book::deviation({}), 0u);
+  for (int trial = 0; trial < 300; ++trial) {
+    Book::Counts counts;
+    const auto width = double(1 + random() % 500);
+    std::normal_distribution<double> normal(double(random() % 400) - 200, width);
+    // From 2^20 codes on, counts are halved.
+    const u64 codes = trial % 3 == 0 ? 3000 : 300'000, weight = trial % 3 == 2 ? 50 : 1;
+    double n = 0, sum = 0, squares = 0;
+    for (u64 k = 0; k < codes / weight / 10; ++k) {
+      const auto code = i64(normal(random));
+      if (code < -512 || code > 511) continue;
+      counts.symbols[Book::symbol_of(code)] += u32(10 * weight);
+      n += 1, sum += double(code), squares += double(code) * double(code);
     }
+    const double wanted = std::sqrt(squares / n - sum / n * (sum / n));
+    EXPECT_NEAR(double(Book::deviation(counts)) / 65536, wanted, 0.01 + 1e-4 * wanted);
+  }
 }
 
 TEST(Adaptive, FollowsTheData) {

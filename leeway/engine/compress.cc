@@ -18,8 +18,6 @@
 namespace leeway {
 namespace {
 
-constexpr size_t kSmallGroup = size_t(2) << 20;  // bytes
-
 // Writes the stream of a job that is resolved.
 class Compression {
  public:
@@ -115,8 +113,7 @@ class Compression {
   }
   void make_group(const Round& round, u64 index, Writer& frames) {
     const u64 first = group_begin(round, index), end = group_begin(round, index + 1);
-    const auto bytes = size_t((end - first) * job_.header.chunk.size()) * size_of(job_.view.dtype);
-    frames.reserve(bytes < kSmallGroup ? bytes + 4096 : bytes / 3);
+    frames.reserve(job_.room_for(end - first));
     for (u64 ordinal = first; ordinal < end; ++ordinal)
       heads_[size_t(ordinal)] = make_frame(job_, ordinal, round.bound, frames);
   }

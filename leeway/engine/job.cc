@@ -34,6 +34,12 @@ Job::Job(const ChunkCodec& codec, const View& view, const CompressOptions& optio
       is_brief(options.brief && can_be_brief(header)),
       meter(options.execution.progress, double(chunks)) {}
 
+size_t Job::room_for(u64 chunks_made) const {
+  constexpr size_t kSmallGroup = size_t(2) << 20;
+  const auto bytes = size_t(chunks_made * header.chunk.size()) * size_of(view.dtype);
+  return bytes < kSmallGroup ? bytes + 4096 : bytes / 3;
+}
+
 u64 Job::turn(u64 position) const {
   if (!part) return position;
   // Chunks 0, 32, 64, ..., then 1, 33, 65, ...

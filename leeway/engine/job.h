@@ -34,6 +34,9 @@ struct Job {
   // are made one after the other lie far apart: every process has some of them.
   u64 turn(u64 position) const;
 
+  // The bytes that the frames of so many chunks are given room for; more is found if it is needed.
+  size_t room_for(u64 chunks_made) const;
+
   void pause() const {
     if (options.execution.pause) options.execution.pause();
   }

@@ -72,8 +72,10 @@ void PartCompression::make_frames(std::span<const u64> ordinals, double bound, c
   const auto make = [&](u64 i) {
     Made made;
     const size_t first = size_t(i * job_->group);
-    for (const u64 ordinal :
-         ordinals.subspan(first, std::min(size_t(job_->group), ordinals.size() - first)))
+    const auto own =
+        ordinals.subspan(first, std::min(size_t(job_->group), ordinals.size() - first));
+    made.frames.reserve(job_->room_for(own.size()));
+    for (const u64 ordinal : own)
       made.heads.push_back(make_frame(*job_, ordinal, bound, made.frames));
     const std::lock_guard lock(mutex);
     ready.emplace(i, std::move(made));

@@ -46,7 +46,7 @@ std::string svg(double width, double height, const std::string& content) {
   return text(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
              "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"13\" "
-             "fill=\"#222\">\n",
+             "fill=\"#222\" shape-rendering=\"crispEdges\">\n",
              width, height, width, height) +
          rectangle(0, 0, width, height, "#ffffff") + content + "</svg>\n";
 }

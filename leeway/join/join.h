@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "leeway/stage/fills.h"
 #include "leeway/stage/flags.h"
@@ -53,6 +54,7 @@ struct JoinTraits {
   u64 chunk_values = 0;         // how many values a chunk should have; 0: no matter
   bool predicts_first = false;  // before the values are quantized
   bool by_value = false;        // values can have a bound each
+  bool lossless = false;        // values come back bit for bit
   bool whole_rows = false;      // chunks should be whole rows of the array
   bool makes_trials = false;    // to choose settings
   bool learns = false;          // weights, on the way: slow
@@ -70,6 +72,8 @@ class Join {
   virtual bool decode(const ToDecode& job, const Coded<T>& in, ValueSink& decoded) const = 0;
   // Whether the values may be what decode() gave: a quick look, which may err towards yes.
   virtual bool may_have_made(const ToEncode<T>&) const { return true; }
+  // The predictor with the settings that it found by trials, as text; empty if it finds none.
+  virtual std::string settings_text(const ToDecode&, Reader) const { return {}; }
   // The settings that trials find.
   virtual Writer settings_for(const ToEncode<T>&) const { return {}; }
   // Whether a chunk of this shape can have codes of this width.

@@ -75,6 +75,15 @@ class PredictFirst final : public Join<T> {
       return true;
     }
   }
+  std::string settings_text(const ToDecode& job, Reader notes) const override {
+    if constexpr (SettledPredictor<P>) {
+      if (is_by_value_) BoundClasses::read(notes, job.bound, size_t(job.shape.size()));
+      if (wants_range(quantizer_)) ValueRange<T>::read(notes);
+      const std::string params = print_params(predictor_.read(job.shape, notes).params);
+      return std::string(P::kName) + (params.empty() ? "" : ":" + params);
+    }
+    return {};
+  }
   // What is noted before the predictor's own notes.
   Writer settings_for(const ToEncode<T>& job) const override {
     Writer notes;
@@ -89,6 +98,7 @@ class PredictFirst final : public Join<T> {
     JoinTraits traits{.chunk_values = P::kTraits.chunk_values,
                       .predicts_first = true,
                       .by_value = is_by_value_,
+                      .lossless = Q::kTraits.lossless,
                       .makes_trials = SettledPredictor<P> || wants_range(quantizer_)};
     if constexpr (requires { predictor_.learned_levels(); })
       traits.learns = predictor_.learned_levels() > 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/join/quantize_first.h"
 
-#include "leeway/join/set_apart.h"
+#include "leeway/join/predict_first.h"
 #include "leeway/predict/blocks.h"
 #include "leeway/predict/interp.h"
 #include "leeway/predict/lorenzo.h"
@@ -172,41 +172,6 @@ TEST(QuantizeFirst, RefusesWrongNotes) {
   EXPECT_THROW(decode(lorenzo(1, 0), {}), Error);
   EXPECT_THROW(decode(Interp(), {}), Error);
   EXPECT_THROW(decode(Interp(), {9, 1, 1}), Error);
-}
-
-TEST(SetApart, TakesLargeCodesOutInBothOrders) {
-  const Shape shape{50, 60};
-  auto values = make_field<float>(shape, Texture::noise);
-  values[77] = 1e30f;  // its code is no code, and stays
-  const auto check = [&](auto make) {
-    const SetApart<float> join(make(), 8);
-    EXPECT_FALSE(join.takes(CodeWidth::bits16, shape));
-    const auto codes = check_join<float, i32>(join, values, shape, 0.05);
-    size_t apart = 0;
-    for (const i32 code : codes) {
-      if (code == std::numeric_limits<i32>::min()) continue;
-      ASSERT_LE(std::abs(code), 8);
-      apart += code == 8;
-    }
-    EXPECT_GT(apart, values.size() / 2);
-    const auto plain = check_join<float, i32>(*make(), values, shape, 0.05);
-    EXPECT_EQ(std::ranges::count_if(plain, [](i32 code) { return is_apart(code, 8); }),
-              std::ptrdiff_t(apart));
-  };
-  check([] { return quantize_first<float>(Linear(), Lorenzo()); });
-  check([] { return std::make_unique<PredictFirst<float, Lorenzo, Linear>>(Lorenzo(), Linear()); });
-}
-
-TEST(SetApart, RefusesTooFewCodes) {
-  Writer notes;
-  write_planes(std::span<const i32>(std::vector<i32>{100}), 8, notes);
-  std::vector<i32> codes = {8, 0, 8};
-  KeptCodesSource<i32> source(codes);
-  const SetApart<float> join(quantize_first<float>(Linear(), NoPredictor()), 8);
-  Buffer<float> values(3);
-  KeptValues decoded(values.data());
-  Reader in(notes.bytes());
-  EXPECT_THROW(join.decode({{3}, 0.5}, {source, Patches<float>(), in}, decoded), Error);
 }
 
 TEST(PredictFirst, ComesBackAtTheWidthOfItsType) {

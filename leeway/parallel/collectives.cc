@@ -51,20 +51,14 @@ void gather(const Team& team, const View& mine, std::span<const MutableView> par
     start_send(team, mine, root, options)->wait();
     return team.agree();
   }
-  std::vector<std::unique_ptr<Transfer>> transfers;
+  Transfers transfers;
   for (int rank = 0; rank < team.size(); ++rank)
     if (rank != root)
-      transfers.push_back(start_receive(team, parts[size_t(rank)], rank, options.execution));
+      transfers.add(start_receive(team, parts[size_t(rank)], rank, options.execution));
   if (!(mine.shape == parts[size_t(root)].shape) || mine.dtype != parts[size_t(root)].dtype)
     fail_argument("the root's own part has another type or shape than its place");
   copy(mine, parts[size_t(root)]);
-  std::exception_ptr error;  // all are waited for, whatever one brings
-  for (const auto& transfer : transfers) try {
-      transfer->wait();
-    } catch (const std::exception&) {
-      if (!error) error = std::current_exception();
-    }
-  if (error) std::rethrow_exception(error);
+  transfers.wait();
   team.agree();
 }
 
@@ -78,10 +72,10 @@ std::vector<Bytes> gather_streams(const Team& team, const View& mine, int root,
     start_send(team, std::move(own), root)->wait();
   } else {
     std::vector<Parcel> parcels(static_cast<size_t>(team.size()));
-    std::vector<std::unique_ptr<Transfer>> transfers;
+    Transfers transfers;
     for (int rank = 0; rank < team.size(); ++rank)
-      if (rank != root) transfers.push_back(start_receive(team, parcels[size_t(rank)], rank));
-    for (const auto& transfer : transfers) transfer->wait();
+      if (rank != root) transfers.add(start_receive(team, parcels[size_t(rank)], rank));
+    transfers.wait();
     parcels[size_t(root)] = std::move(own);
     for (Parcel& parcel : parcels) streams.push_back(std::move(parcel.bytes));
   }
@@ -102,15 +96,15 @@ void scatter(const Team& team, std::span<const View> parts, const MutableView& m
   if (team.rank() != root) {
     start_receive(team, mine, root, options.execution)->wait();
   } else {
-    std::vector<std::unique_ptr<Transfer>> transfers;
+    Transfers transfers;
     std::exception_ptr error;
     for (int rank = 0; rank < team.size(); ++rank)
       if (rank != root) try {
-          transfers.push_back(start_send(team, parts[size_t(rank)], rank, options));
+          transfers.add(start_send(team, parts[size_t(rank)], rank, options));
         } catch (const std::exception&) {
           if (!error) error = std::current_exception();
         }
-    for (const auto& transfer : transfers) transfer->wait();
+    transfers.wait();
     if (error) std::rethrow_exception(error);
     copy(parts[size_t(root)], mine);
   }

@@ -6,46 +6,6 @@
 namespace leeway::parallel {
 namespace {
 
-// Transfers that are done when each of them is. All are driven to their end, whatever one brings.
-class Several final : public Transfer {
- public:
-  void add(std::unique_ptr<Transfer> transfer) { open_.push_back(std::move(transfer)); }
-
-  bool test() override {
-    std::erase_if(open_,
-                  [&](const auto& transfer) { return guarded([&] { return transfer->test(); }); });
-    if (open_.empty()) rethrow();
-    return open_.empty();
-  }
-  void wait() override {
-    for (const auto& transfer : open_)
-      guarded([&] {
-        transfer->wait();
-        return true;
-      });
-    open_.clear();
-    rethrow();
-  }
-
- private:
-  // A transfer that fails is done.
-  template <class F>
-  bool guarded(F&& f) {
-    try {
-      return f();
-    } catch (const std::exception&) {
-      if (!error_) error_ = std::current_exception();
-      return true;
-    }
-  }
-  void rethrow() {
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-  }
-
-  std::vector<std::unique_ptr<Transfer>> open_;
-  std::exception_ptr error_;
-};
-
 // An array that is one parcel; the parcel lives as long as its transfer.
 class ReceiveWhole final : public Transfer {
  public:
@@ -107,7 +67,7 @@ std::unique_ptr<Transfer> start_gather(const Team& team, const View& mine,
   check(team, root, parts.size(), team.rank() == root);
   if (team.rank() != root) return start_send(team, mine, root, options);
   copy_own(mine, parts[size_t(root)]);
-  auto all = std::make_unique<Several>();
+  auto all = std::make_unique<Transfers>();
   for (int rank = 0; rank < team.size(); ++rank)
     if (rank != root) all->add(start_receive(team, parts[size_t(rank)], rank, options.execution));
   return all;
@@ -118,7 +78,7 @@ std::unique_ptr<Transfer> start_scatter(const Team& team, std::span<const View> 
                                         const CompressOptions& options) {
   check(team, root, parts.size(), team.rank() == root);
   if (team.rank() != root) return start_receive(team, mine, root, options.execution);
-  auto all = std::make_unique<Several>();
+  auto all = std::make_unique<Transfers>();
   std::exception_ptr error;
   for (int rank = 0; rank < team.size(); ++rank)
     if (rank != root) try {
@@ -141,7 +101,7 @@ std::unique_ptr<Transfer> start_bcast(const Team& team, const MutableView& array
     return std::make_unique<ReceiveWhole>(team, array, root, options.execution);
   const Parcel parcel =
       packed_for_all(team, View(array.data, array.dtype, array.shape, array.strides), options);
-  auto all = std::make_unique<Several>();
+  auto all = std::make_unique<Transfers>();
   for (int rank = 0; rank < team.size(); ++rank)
     if (rank != root) all->add(start_send(team, parcel, rank));
   unpack(parcel, array, options.execution);
@@ -153,7 +113,7 @@ std::unique_ptr<Transfer> start_allgather(const Team& team, const View& mine,
                                           const CompressOptions& options) {
   check(team, 0, parts.size(), true);
   const Parcel parcel = packed_for_all(team, mine, options);
-  auto all = std::make_unique<Several>();
+  auto all = std::make_unique<Transfers>();
   for (int rank = 0; rank < team.size(); ++rank) {
     if (rank == team.rank()) continue;
     all->add(start_send(team, parcel, rank));

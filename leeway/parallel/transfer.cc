@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <thread>
 
 #include "leeway/leeway.hpp"
 
@@ -209,6 +210,23 @@ void unpack(const Parcel& parcel, const MutableView& array, const Execution& exe
                   " bytes, not " + std::to_string(array.shape.size() * size_of(array.dtype)));
   copy(View(reinterpret_cast<const std::byte*>(parcel.bytes.data()), array.dtype, array.shape),
        array);
+}
+
+bool Transfers::test() {
+  std::erase_if(open_, [&](const auto& transfer) {
+    try {
+      return transfer->test();
+    } catch (const std::exception&) {  // one that fails has ended
+      if (!error_) error_ = std::current_exception();
+      return true;
+    }
+  });
+  if (open_.empty() && error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  return open_.empty();
+}
+
+void Transfers::wait() {
+  while (!test()) std::this_thread::yield();
 }
 
 std::unique_ptr<Transfer> start_send(const Team& team, Parcel parcel, int to) {

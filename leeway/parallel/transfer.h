@@ -11,6 +11,7 @@
 #pragma once
 
 #include <deque>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -43,6 +44,19 @@ class Transfer {
   // Goes on as far as is possible without waiting; whether all is done. Throws what went wrong.
   virtual bool test() = 0;
   virtual void wait() = 0;
+};
+
+// Transfers with several ranks at once: all get on while one waits, so that none stands in the way
+// of another. Done when each of them is; an error comes out when all have ended.
+class Transfers final : public Transfer {
+ public:
+  void add(std::unique_ptr<Transfer> transfer) { open_.push_back(std::move(transfer)); }
+  bool test() override;
+  void wait() override;
+
+ private:
+  std::vector<std::unique_ptr<Transfer>> open_;
+  std::exception_ptr error_;
 };
 
 // Returns when the array is compressed, and free to be changed again.

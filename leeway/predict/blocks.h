@@ -2,11 +2,13 @@
 // Blocks: differences inside small blocks that know nothing of each other, codes in the order of
 // the blocks [cuSZp2, SC 2024; CereSZ, HPDC 2024].
 //
-// One axis: runs of 32 or 64 values, each less the one before, the first as it is. Two axes:
+// One axis: runs of 8 to 64 values, each less the one before, the first as it is. Two axes:
 // squares of 8 x 8; three: cubes of 4 x 4 x 4; differences along every axis, values outside a block
 // being 0. Whole blocks stand first, so that each fills a block of the encoder; those cut by the
 // end of the array follow.
 #pragma once
+
+#include <bit>
 
 #include "leeway/base/export.h"
 #include "leeway/stage/stage.h"
@@ -24,10 +26,10 @@ struct Blocks {
     i32 size = 32;
     void fields(auto&& field) {
       field("axes", axes, 1, 3, "1: runs, 2: squares, 3: cubes, along the fastest axes");
-      field("size", size, 32, 64, "values of a block, 32 or 64; squares and cubes have 64");
+      field("size", size, 8, 64, "values of a block: 8, 16, 32 or 64; squares and cubes have 64");
     }
     void check() const {
-      if (size != 32 && size != 64) fail_argument("blocks: size must be 32 or 64");
+      if (!std::has_single_bit(u32(size))) fail_argument("blocks: size must be 8, 16, 32 or 64");
     }
   } params;
 

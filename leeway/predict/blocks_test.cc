@@ -39,7 +39,7 @@ void check_round_trip(const Shape& full, int axes, int size) {
 TEST(Blocks, AreReversible) {
   for (const Shape& shape : shapes())
     for (const int axes : {1, 2, 3})
-      for (const int size : {32, 64}) {
+      for (const int size : {8, 16, 32, 64}) {
         check_round_trip<u32>(shape, axes, size);
         check_round_trip<u64>(shape, axes, size);
       }

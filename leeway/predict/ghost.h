@@ -4,7 +4,9 @@
 // Rows know nothing of each other. A value is predicted by the last one, by the line through the
 // last two, or by the parabola through the last three, whichever is nearest; two bits say which. To
 // keep a pipeline going, it goes on from *predicted* values, not from reconstructed ones; only a
-// value too far away to have a code is a new start. That is what costs it its ratio.
+// value too far away to have a code is a new start. That is what costs it its ratio. With
+// `through=decoded` curves go through reconstructed values, as in SZ 0.1 to 1.0 [Di and Cappello,
+// IPDPS 2016].
 #pragma once
 
 #include <array>
@@ -15,6 +17,9 @@
 
 namespace leeway {
 
+enum class Through : u8 { predicted, decoded };
+constexpr std::array<std::string_view, 2> param_words(Through) { return {"predicted", "decoded"}; }
+
 struct Ghost {
   static constexpr std::string_view kName = "ghost";
   static constexpr std::string_view kAbout =
@@ -22,7 +27,13 @@ struct Ghost {
   static constexpr Kind kKind = Kind::predictor;
   static constexpr Traits kTraits{
       .chunk_values = u64(1) << 20, .floating_only = true, .needs_step = true, .one_grid = true};
-  NoParams params;
+  struct Params {
+    Through through = Through::predicted;
+    void fields(auto&& field) {
+      field("through", through, Through::predicted, Through::decoded,
+            "what the curves go through: predicted values, as GhostSZ, or decoded ones, as SZ 1.0");
+    }
+  } params;
 
   // Notes are a Writer or a Reader: four choices a byte, low bits first.
   template <class T, class Notes>
@@ -49,8 +60,9 @@ struct Ghost {
           coder.point(x[j], p);
         else
           coder.exact(x[j], p);
-        const bool is_near = distance(P(x[j]), p) <= kReach * coder.step();
-        before = {is_near ? p : P(x[j]), a, b};
+        const bool goes_on = params.through == Through::predicted &&
+                             distance(P(x[j]), p) <= kReach * coder.step();
+        before = {goes_on ? p : P(x[j]), a, b};
       }
     }
     curves_taken.finish();

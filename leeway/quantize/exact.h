@@ -59,7 +59,7 @@ struct Exact {
   static constexpr std::string_view kName = "exact";
   static constexpr std::string_view kAbout = "no loss: values become integers in the same order";
   static constexpr Kind kKind = Kind::quantizer;
-  static constexpr Traits kTraits{};
+  static constexpr Traits kTraits{.lossless = true};
   NoParams params;
 
   template <class T>

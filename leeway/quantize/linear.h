@@ -18,6 +18,7 @@
 #include "leeway/quantize/linear_integers.h"
 #include "leeway/quantize/linear_kernels.h"
 #include "leeway/quantize/linear_params.h"
+#include "leeway/quantize/planes.h"
 #include "leeway/stage/stage.h"
 
 namespace leeway {
@@ -197,6 +198,25 @@ struct Linear {
   template <class T>
   LinearGrid<T> at(double bound) const {
     return LinearGrid<T>(bound, params);
+  }
+
+  // With beyond=planes, codes from the radius on are planes of bits.
+  bool sets_apart() const { return params.radius() > 0; }
+  template <class I>
+  bool is_apart(I code) const {
+    return code >= I(params.radius()) || code <= -I(params.radius());
+  }
+  template <class I>
+  I mark() const {
+    return I(params.radius());
+  }
+  template <class I>
+  void write_apart(std::span<const I> codes, Writer& notes) const {
+    write_planes(codes, mark<I>(), notes);
+  }
+  template <class I>
+  std::vector<I> read_apart(Reader& notes, size_t most) const {
+    return read_planes(notes, mark<I>(), most);
   }
 };
 

@@ -12,7 +12,9 @@
 #include "leeway/encode/rans.h"
 #include "leeway/encode/raw.h"
 #include "leeway/encode/residual.h"
+#include "leeway/lossless/bitshuffle.h"
 #include "leeway/lossless/deflate.h"
+#include "leeway/lossless/gzip.h"
 #include "leeway/lossless/lz4.h"
 #include "leeway/lossless/shuffle.h"
 #include "leeway/lossless/store.h"
@@ -31,6 +33,7 @@
 #include "leeway/predict/wavelet.h"
 #include "leeway/preprocess/dft.h"
 #include "leeway/preprocess/log.h"
+#include "leeway/preprocess/reshape.h"
 #include "leeway/preprocess/transpose.h"
 #include "leeway/quantize/elementwise.h"
 #include "leeway/quantize/exact.h"
@@ -43,13 +46,13 @@ namespace leeway {
 template <class... S>
 struct List {};
 
-using Preprocessors = List<Log, Transpose, Dft>;
+using Preprocessors = List<Log, Transpose, Reshape, Dft>;
 using Predictors = List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost, Composite, Regression,
                         Lag, Pattern, Cross, Wavelet>;
 using Quantizers = List<Linear, Logscale, Elementwise, Truncate, Exact>;
 using Encoders =
     List<Huffman, Adaptive, Rans, Pack, Fixed, FixedHuffman, Arithmetic, Residual, Raw>;
-using LosslessStages = List<Zstd, Deflate, Lz4, Shuffle, Store>;
+using LosslessStages = List<Zstd, Deflate, Gzip, Lz4, Shuffle, BitShuffle, Store>;
 
 template <class... A, class... B>
 List<A..., B...> operator+(List<A...>, List<B...>);

@@ -35,6 +35,8 @@ constexpr NamedRecipe kNamed[] = {
     {"cuszp2-plain", "linear+blocks+fixed:outlier=0", "the block codec of cuSZp2, plain mode"},
     {"ghostsz", "ghost+linear:bins=16384+raw+deflate:level=1", "GhostSZ, the baseline of waveSZ"},
     {"lossless", "exact+lorenzo+huffman+zstd", "every value bit for bit, whatever the bound"},
+    {"sz1.0", "ghost:through=decoded+linear:bins=2+raw+gzip:level=1",
+     "SZ-1.0: the best of three curves, or the value as it is"},
     {"sz1.4", "lorenzo+linear:bins=65536+huffman+deflate:level=1",
      "SZ-1.4: predicts from reconstructed values"},
     {"sz-pwr", "lorenzo+linear+huffman+zstd",
@@ -55,7 +57,14 @@ constexpr NamedRecipe kNamed[] = {
      "the same with a Huffman code before deflate"},
     {"wavesz-rtl", "wavefront+linear:step=pow2,bins=65536,second=0+raw+deflate:level=1",
      "waveSZ as the design in rtl/ computes it: in f32 alone"},
+    {"sz3", "interp+linear+huffman+zstd:level=1|composite+linear+huffman+zstd:level=6",
+     "SZ3's own choice: interpolation, or Lorenzo and regression"},
     {"sz3-interp", "interp+linear+huffman+zstd:level=1", "the interpolation of SZ3"},
+    {"sz3-pastri-printed", "linear:bins=128,beyond=planes+pattern+fixed-huffman+zstd",
+     "SZ3 for electron integrals with the encoder that its paper draws"},
+    {"sz3-aps-printed",
+     "transpose:order=231+lorenzo:axes=1+linear:bins=128,beyond=planes+fixed-huffman",
+     "SZ3 for photon counts below a bound of 0.5 as its paper draws it"},
     {"plain", "linear+huffman", "no prediction: for values without neighbours"},
 };
 

@@ -126,6 +126,19 @@ concept Quantizer = StageOf<S, Kind::quantizer> && requires(const S s) {
   { s.template at<T>(1.0) } -> GridOf<T>;
 };
 
+// A quantizer may keep codes in a channel of its own, where sets_apart() says so: those that are
+// apart leave the stream of codes, a mark in their place, and are handed over together, in order.
+// What write_apart() notes, read_apart() gives back; more than `most` codes are never needed.
+template <class S, class I>
+concept SetsApart = requires(const S s, I code, std::span<const I> codes, Writer& notes,
+                             Reader& noted, size_t most) {
+  { s.sets_apart() } -> std::same_as<bool>;
+  { s.is_apart(code) } -> std::same_as<bool>;
+  { s.template mark<I>() } -> std::same_as<I>;  // a code that is apart itself, or never occurs
+  s.write_apart(codes, notes);
+  { s.template read_apart<I>(noted, most) } -> std::same_as<std::vector<I>>;
+};
+
 // 4. Packs codes. Knows nothing of T: templates stop at the two widths of codes, I. In one of two
 //    forms: sink<I>(count, out) and source<I>(in, count) take and give codes piece by piece, with a
 //    context each if the predictor has them (codes.h); encode() and decode() do all at once and

@@ -25,6 +25,7 @@ struct Traits {
   bool transforms = false;          // predictors
   bool ignores_prediction = false;  // quantizers
   bool by_value = false;            // quantizers
+  bool lossless = false;            // quantizers
   bool whole_rows = false;          // predictors
   bool narrow_codes = false;        // encoders
   bool unpacked = false;            // encoders
@@ -51,6 +52,8 @@ struct Traits {
           "the quantizer's codes do not depend on predictions, so no predictor can come before it");
     field("by_value", by_value,
           "the quantizer works with a bound for every value, on the grids of another one, `Grids`");
+    field("lossless", lossless,
+          "the quantizer keeps every value bit for bit, so its recipe is used without a bound, too");
     field("whole_rows", whole_rows,
           "chunks should be whole rows of the array, one piece of its memory");
     field("narrow_codes", narrow_codes, "the encoder takes codes of 16 bits, too");

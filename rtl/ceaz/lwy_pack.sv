@@ -10,6 +10,7 @@ module lwy_pack (
   input  logic [15:0] bits_i,    // zeros above `count`
   input  logic [4:0]  count_i,   // up to 16
   input  logic        last_i,    // of a stream
+  output logic        busy_o,    // a whole word, or the end of a stream, has not left
   output logic        valid_o,
   input  logic        ready_i,
   output logic [31:0] word_o,
@@ -21,6 +22,7 @@ module lwy_pack (
   logic        ends_q, enters, fills, leaves_last;
   logic [3:0]  bytes_left;
   assign ready_o     = (!valid_o || ready_i) && !ends_q;
+  assign busy_o      = valid_o || ends_q;
   assign enters      = valid_i && ready_o;
   assign leaves_last = ends_q && (!valid_o || ready_i);
   assign all         = waiting_q | {31'd0, bits_i} << used_q[4:0];

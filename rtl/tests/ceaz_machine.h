@@ -9,6 +9,7 @@
 #include "leeway/encode/parts/book.h"
 #include "leeway/quantize/linear.h"
 #include "rtl/tests/clocked.h"
+#include "rtl/tests/ratio_rule.h"
 
 namespace leeway::rtl {
 
@@ -16,7 +17,8 @@ namespace leeway::rtl {
 // them, and one of raw bits.
 struct CeazStreams {
   std::vector<std::vector<u8>> words, raw;
-  bool is_bad = false;  // a value has no code: the host codes the chunk
+  std::vector<std::vector<u8>> changes;  // of books, from the third page on, if they follow
+  bool is_bad = false;                   // a value has no code: the host codes the chunk
 };
 
 // Streams of bytes that arrive word by word.
@@ -50,6 +52,21 @@ class CeazMachine {
            (rank < 3 || shape[1] * shape[2] <= kMostPlane);
   }
 
+  // Says whether books follow the data, for designs that can.
+  void follow(bool follows) { follows_ = follows; }
+  // Chunks have a fixed ratio from now on: their steps are the design's own.
+  void fix(const RatioRule& rule) {
+    module_->fixed_i = 1;
+    module_->log_first_i = u16(rule.log) & 0x7fff;
+    module_->log_least_i = u16(rule.least) & 0x7fff;
+    module_->log_most_i = u16(rule.most) & 0x7fff;
+    module_->target_i = u16(rule.target);
+    module_->ratio_load_i = 1;
+    module_.settle();
+    module_.rise();
+    module_->ratio_load_i = 0;
+  }
+  float step() { return std::bit_cast<float>(u32(module_->step_o)); }
   void load(const Book& book) {
     const auto codewords = prefix::canonical_codes(book.lengths);
     module_->book_write_i = 1;
@@ -70,15 +87,18 @@ class CeazMachine {
     begin(grid, shape, page, values.size());
     const size_t pages = ((values.size() - 1) >> page) + 1;
     const u64 start = module_.cycles, patience = start + 1000 + 100 * values.size();
-    Arriving words, raw;
+    const size_t most_changes = follows_ && pages > 2 ? pages - 2 : 0;
+    Arriving words, raw, changes;
     bool offers = false;
-    for (size_t in = 0; in < values.size() || raw.done.size() < pages || words_left_;) {
+    for (size_t in = 0; in < values.size() || raw.done.size() < pages || words_left_ ||
+                        changes.done.size() < most_changes;) {
       if (module_.cycles > patience) throw std::runtime_error("the design hangs");
       offers = in < values.size() && (offers || !input_());
       module_->valid_i = offers;
       if (offers) module_->x_i = std::bit_cast<u32>(values[in]);
       module_->word_ready_i = !output_();
       module_->raw_ready_i = !output_();
+      if constexpr (kHasBooks) module_->change_ready_i = !output_();
       module_.settle();
       const bool taken = offers && module_->ready_o;
       if (module_->word_valid_o && module_->word_ready_i) {
@@ -87,14 +107,32 @@ class CeazMachine {
       }
       if (module_->raw_valid_o && module_->raw_ready_i)
         raw.put(module_->raw_o, module_->raw_bytes_o, module_->raw_last_o);
+      if constexpr (kHasBooks)
+        if (module_->change_valid_o && module_->change_ready_i)
+          changes.put(module_->change_o, 1, module_->change_last_o);
       module_.rise();
       in += taken;
       if (taken) offers = false;
     }
     module_->valid_i = 0;
     cycles = module_.cycles - start;
-    return {std::move(words.done), std::move(raw.done), bool(module_->bad_o)};
+    return {std::move(words.done), std::move(raw.done), std::move(changes.done),
+            bool(module_->bad_o)};
   }
+  // A chunk is begun and some of its values are put in, but nothing is waited for.
+  void begin_some(const LinearGrid<float>& grid, const Shape& shape, int page,
+                  std::span<const float> values, size_t some) {
+    begin(grid, shape, page, values.size());
+    module_->valid_i = 1;
+    module_->word_ready_i = module_->raw_ready_i = 1;
+    for (size_t i = 0; i < some; ++i) {
+      module_->x_i = std::bit_cast<u32>(values[i]);
+      module_.settle();
+      module_.rise();
+    }
+    module_->valid_i = 0;
+  }
+  void reset() { module_.reset(); }
   u64 cycles = 0;
 
  private:
@@ -108,8 +146,8 @@ class CeazMachine {
     module_->axes_i = u8(rank);
     module_->row_i = u32(row - 1);
     module_->rows_i = u32(rows - 1);
-    module_->plane_i = u16((row * rows - 1) % kMostPlane);
     module_->page_i = u8(page);
+    module_->follows_i = follows_;
     module_->chunk_valid_i = 1;
     module_->word_ready_i = module_->raw_ready_i = 0;
     hand_over(module_, [&] { return module_->chunk_ready_o; });
@@ -123,12 +161,14 @@ class CeazMachine {
     }
   }
 
+  static constexpr bool kHasBooks = requires(Module & m) { m.change_o; };
   Clocked<Module> module_;
   Stalls input_, output_;
+  bool follows_ = false;
   size_t words_left_ = 0;  // streams of codewords that have not ended
 };
 
-// The pages of a chunk that has one book, an offline one (leeway/encode/adaptive.md).
+// The pages of a chunk (leeway/encode/adaptive.md), which begins with an offline book.
 inline std::vector<u8> pages_of(const CeazStreams& streams, size_t count, int page, u8 change) {
   Writer out;
   size_t next = 0;
@@ -137,7 +177,10 @@ inline std::vector<u8> pages_of(const CeazStreams& streams, size_t count, int pa
     std::array<std::vector<u8>, prefix::kStreams> words;
     for (size_t k = 0; k < prefix::kStreams; ++k)
       if (prefix::quarter(n, k + 1) > prefix::quarter(n, k)) words[k] = streams.words.at(next++);
-    out.put(index == 0 ? change : u8(0));
+    if (index < 2 || streams.changes.empty())
+      out.put(index == 0 ? change : u8(0));
+    else
+      out.put_bytes(streams.changes.at(index - 2));
     for (const auto& stream : words) out.put_varint(stream.size());
     out.put_section(streams.raw.at(index));
     for (const auto& stream : words) out.put_bytes(stream);

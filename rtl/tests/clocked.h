@@ -80,7 +80,7 @@ void stream_through(Clocked<Module>& module, size_t count, Stalls& input, Stalls
 // Waits until `ready` is 1; what is offered is taken at the edge of that cycle.
 template <class Module, class Ready>
 void hand_over(Clocked<Module>& module, Ready&& ready) {
-  for (int patience = 0; patience < 1000; ++patience) {
+  for (int patience = 0; patience < 5000; ++patience) {
     module.settle();
     const bool taken = ready();
     module.rise();

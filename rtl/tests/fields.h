@@ -33,21 +33,28 @@ inline Shape shape_of(std::string_view text) {
   return Shape(std::span<const u64>(extents));
 }
 
-inline std::vector<TestField> generated_fields() {
-  constexpr std::pair<const char*, const char*> kShapes[] = {
-      {"turbulence", "48x64x64"}, {"climate", "180x360"}, {"particles", "50x2000"},
-      {"wave", "32x64x64"}};
+// Of the kinds that `leeway sample` makes in f32.
+struct Sample {
+  const char *kind, *shape;
+};
+inline std::vector<TestField> sample_fields(std::initializer_list<Sample> samples) {
   std::vector<TestField> fields;
-  for (const cli::SampleKind& kind : cli::sample_kinds())
-    for (const auto& [name, shape] : kShapes) {
-      if (kind.name != std::string_view(name)) continue;
-      TestField field{name, shape_of(shape), {}};
+  for (const Sample& sample : samples)
+    for (const cli::SampleKind& kind : cli::sample_kinds()) {
+      if (kind.name != std::string_view(sample.kind)) continue;
+      TestField field{sample.kind, shape_of(sample.shape), {}};
       std::vector<double> values(size_t(field.shape.size()));
       kind.make(field.shape, 1, values);
       field.values.assign(values.begin(), values.end());
       fields.push_back(std::move(field));
     }
   return fields;
+}
+inline std::vector<TestField> generated_fields() {
+  return sample_fields({{"turbulence", "48x64x64"},
+                        {"climate", "180x360"},
+                        {"particles", "50x2000"},
+                        {"wave", "32x64x64"}});
 }
 
 // None if the directory is not given.

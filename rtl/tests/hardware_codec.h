@@ -36,9 +36,13 @@ class HardwareCodec final : public ChunkCodec {
         takes_(std::move(takes)) {}
 
   u64 chunk_values() const override { return library_->chunk_values(); }
+  bool wants_rows() const override { return library_->wants_rows(); }
   bool is_pointwise() const override { return false; }
   bool is_by_value() const override { return false; }
   bool quantizes_first() const override { return true; }
+  bool may_have_made(const View& chunk, const ChunkBound& bound, const Mask& mask) const override {
+    return library_->may_have_made(chunk, bound, mask);
+  }
   void measure(void* values, const Shape& shape, const ChunkBound& bound,
                const Mask& mask) const override {
     library_->measure(values, shape, bound, mask);
@@ -48,10 +52,10 @@ class HardwareCodec final : public ChunkCodec {
     return library_->decompress(payload, shape, bound, values, wanted);
   }
 
-  ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask,
-                       Writer& out) const override {
+  ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask, Writer& out,
+                       ByteView settings = {}) const override {
     Writer own;
-    const ChunkReport report = library_->compress(chunk, bound, mask, own);
+    const ChunkReport report = library_->compress(chunk, bound, mask, own, settings);
     const auto kind = Payload(own.bytes()[0]);
     const LinearGrid<float> grid(bound.most, params_);
     const Shape shape = chunk.squeezed().shape;

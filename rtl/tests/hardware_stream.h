@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "leeway/engine/with_codec.h"
 #include "rtl/tests/fields.h"
 #include "rtl/tests/hardware_codec.h"
 
@@ -25,11 +26,11 @@ inline void expect_same_stream(const TestField& field, double rel, const std::st
   ASSERT_TRUE(made == compress(field.view(), options)) << field.name << " at " << rel;
   EXPECT_TRUE(codec.is_flagged_right) << field.name << " at " << rel;
   EXPECT_EQ(decompress(made).as<float>().size(), field.values.size());
-  std::printf("%s, %s, rel %g: %zu chunks in hardware, %zu of them left to the host, %.4f cycles a "
-              "value, %zu bytes\n",
-              recipe.c_str(), field.name.c_str(), rel, size_t(codec.chunks),
-              size_t(codec.left_to_host),
-              codec.points ? double(codec.cycles) / double(codec.points) : 0, made.size());
+  std::printf(
+      "%s, %s, rel %g: %zu chunks in hardware, %zu of them left to the host, %.4f cycles a "
+      "value, %zu bytes\n",
+      recipe.c_str(), field.name.c_str(), rel, size_t(codec.chunks), size_t(codec.left_to_host),
+      codec.points ? double(codec.cycles) / double(codec.points) : 0, made.size());
 }
 
 }  // namespace leeway::rtl

@@ -140,38 +140,36 @@ class WaveszJoin final : public Join<float> {
   WaveszJoin(const LinearParams& params, WaveszMachine& machine)
       : params_(params), library_(Wavefront(), Linear{params}), machine_(machine) {}
 
-  double forward(const View& source, ValueSink& values, const ChunkBound& bound,
-                 const Specials<float>& special, CodeSink<i32>& sink, Patches<float>& exact,
-                 Writer& side) const override {
+  bool encode(const ToEncode<float>& job, ValueSink& decoded, Encoded<float>& out) const override {
+    const View& source = job.values;
     const Table table(source.shape);
-    const LinearGrid<float> grid(bound.most, params_);
-    if (!special.flags.empty() || !special.fills.empty() || source.shape.rank() < 2 ||
+    const LinearGrid<float> grid(job.bound.most, params_);
+    if (!job.special.flags.empty() || !job.special.fills.empty() || source.shape.rank() < 2 ||
         table.rows > WaveszMachine::kMostRows || grid.short_step == 0)
-      return library_.forward(source, values, bound, special, sink, exact, side);
-    WholeField<float> whole(values, source.shape);
+      return library_.encode(job, decoded, out);
+    WholeField<float> whole(decoded, source.shape);
     const std::span<float> x = whole.field.values();
     if (!is_in_place(source, whole.field)) gather(source, x.data());
     const auto points = machine_.run({size_t(table.rows), size_t(table.length), grid}, x);
     points_ += points.size(), cycles_ += machine_.cycles;
-    double max_error = 0;
     std::vector<i32> codes(points.size());
     for (size_t i = 0; i < points.size(); ++i) {
-      if (points[i].coded) max_error = std::max(max_error, rounded_error(x[i], points[i].y));
+      if (points[i].coded)
+        out.max_error = std::max(out.max_error, rounded_error(x[i], points[i].y));
       codes[i] = points[i].coded ? points[i].code : kExactCode<i32>;
       x[i] = points[i].y;
-      if (!points[i].coded) exact.add(i, x[i]);
+      if (!points[i].coded) out.exact.add(i, x[i]);
     }
+    CodeSink<i32>& sink = typed<i32>(out.codes);
     sink.put_all(codes, {});
     sink.finish();
     whole.finish();
-    return max_error;
+    return true;
   }
-  bool backward(const Shape& shape, ValueSink& values, double bound, CodeSource<i32>& codes,
-                const Patches<float>& exact, Reader& side, const Wanted& wanted) const override {
-    return library_.backward(shape, values, bound, codes, exact, side, wanted);
+  bool decode(const ToDecode& job, const Coded<float>& in, ValueSink& decoded) const override {
+    return library_.decode(job, in, decoded);
   }
-  u64 chunk_values() const override { return library_.chunk_values(); }
-  bool predicts_first() const override { return true; }
+  JoinTraits traits() const override { return library_.traits(); }
   u64 points() const { return points_; }
   u64 cycles() const { return cycles_; }
 

@@ -6,7 +6,8 @@
 #include <cstdio>
 #include <limits>
 
-#include "leeway/codec/chunk_codec.h"
+#include "leeway/codec/typed_codec.h"
+#include "leeway/engine/with_codec.h"
 #include "leeway/encode/raw.h"
 #include "leeway/lossless/deflate.h"
 #include "rtl/tests/fields.h"
@@ -26,7 +27,7 @@ LinearGrid<float> grid_of(double bound) { return LinearGrid<float>(bound, kHardw
 struct Noting {
   const LinearGrid<float>& grid;
   std::vector<WavePoint>& points;
-  void keep(float& value, float) { points.push_back({false, 0, value}); }
+  void exact(float& value, float) { points.push_back({false, 0, value}); }
   void point(float& value, float predicted) {
     i32 code = 0;
     const bool coded = grid.quantize(value, predicted, code);

@@ -355,10 +355,22 @@ def test_lossless_says_which_recipe_it_uses(leeway, field):
 
     used = "--lossless codes every chunk by 'exact+lorenzo+huffman+zstd', not by "
     assert used + "'small', which is for chunks with losses" in complaint("--lossless", "--preset", "small")
-    assert used + "'fpzip-like', which loses nothing under any bound" in complaint("--lossless", "--recipe", "fpzip-like")
-    for options in [["--lossless"], ["--lossless", "--recipe", "lossless"], ["--abs", "1", "--recipe", "fpzip-like"]]:
+    for options in [["--lossless"], ["--lossless", "--recipe", "lossless"], ["--lossless", "--recipe", "fpzip-like"],
+                    ["--abs", "1", "--recipe", "fpzip-like"], ["--lossless", "--recipe", "lz4"]]:
         assert "--lossless codes" not in complaint(*options)
-    assert leeway.json("compare", field, "a.lwy")["max_abs"] == 0
+        assert leeway.json("compare", field, "a.lwy")["max_abs"] == 0
+
+
+def test_a_recipe_without_loss_is_used_as_it_is(leeway, field):
+    """Also where the built-in recipe makes smaller streams, so that a lossless stage can be measured alone."""
+    sizes = {}
+    for recipe in ["raw", "lz4", "deflate:level=9", "zstd", "lossless"]:
+        for bound in [["--lossless"], ["--abs", "1e-9"]]:
+            report = leeway.json("compress", field, "-f", "-o", "a.lwy", *bound, "--recipe", recipe)
+            assert leeway.json("compare", field, "a.lwy")["max_abs"] == 0
+            sizes.setdefault(recipe, set()).add(report["output_bytes"] // 100)
+    assert all(len(found) == 1 for found in sizes.values())
+    assert len(set(map(min, sizes.values()))) == 5
 
 
 def test_recipes_and_stages(leeway):

@@ -38,6 +38,17 @@ def test_the_stream_is_that_of_ceresz(leeway, walk):
     leeway("decompress", "a.lwy", "-o", "b.npy")
 
 
+@pytest.mark.parametrize("kind, shape", [("turbulence", "20x30x40"), ("climate", "60x120"), ("particles", "20x500"), ("wave", "16x30x40")])
+def test_streams_of_sample_fields_at_eleven_bounds(leeway, kind, shape):
+    leeway("sample", kind, "--shape", shape)
+    field = f"{kind}_{shape}.f32"
+    for bound in (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6):
+        leeway("model", "wafer", field, "--rel", bound, "--mesh", "9x4", "-o", "a.lwy", "--force", "--quiet")
+        leeway("compress", field, "--rel", bound, "--recipe", "ceresz", "-o", "b.lwy", "--force", "--quiet")
+        assert (leeway.folder / "a.lwy").read_bytes() == (leeway.folder / "b.lwy").read_bytes(), bound
+        assert leeway.json("model", "wafer", field, "--rel", bound, "--mesh", "9x4", "--decompress")["equals_library"]
+
+
 def test_threads_change_nothing(leeway, walk):
     reports = [leeway("model", "wafer", walk, *SMALL, "--json", "--threads", n) for n in (1, 5)]
     assert reports[0] == reports[1]

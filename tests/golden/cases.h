@@ -362,6 +362,12 @@ inline void for_each_golden_case(const TakeCase& take) {
   make<float>(take, "linear:range=1+lorenzo:axes=0+pack", {9, 30, 40}, coarse, false);  // narrow
   make<float>(take, "interp+linear:range=1+huffman+zstd:level=6", {9, 10, 31}, Bound::abs(20),
               false);
+  make<float>(take, "reshape:axes=1+lorenzo+linear+huffman", {9, 10, 31}, coarse, true);
+  make<u16>(take, "reshape:merge=first+linear+lorenzo+rans", {9, 10, 31}, Bound::abs(3), false);
+  make<double>(take, "sz1.0", {20, 37}, coarse, true);
+  make<float>(take, "linear+lorenzo+raw+bitshuffle:bytes=1+gzip", {30, 41}, coarse, true);
+  make<float>(take, "linear+blocks:size=8+fixed:block=8", {700}, coarse, false);
+  make<i16>(take, "raw+lz4", {300}, Bound::lossless(), false);
 }
 
 }  // namespace leeway::test

@@ -79,7 +79,20 @@ with adios2.Stream("out.bp", "r") as file:
 
 
 @pytest.mark.parametrize("extra, message", [
-    ("{'rel': '1e-3'}", "need 'range'"), ("{'abs': 'much'}", "'much' is no number for abs"), ("{}", "a bound is needed"),
-    ("{'abs': '1e-3', 'tolerance': '1'}", "there is no parameter 'tolerance'"), ("{'abs': '1', 'recipe': 'nonsense'}", "nonsense")])
+    ("{'rel': '1e-3'}", "need 'range'"), ("{'abs': 'much'}", "'much' is no number for abs"), ("{'abs': '1e-3', 'tolerance': '1'}", "there is no parameter 'tolerance'"), ("{'abs': '1', 'recipe': 'nonsense'}", "nonsense")])
 def test_wrong_parameters(python, plugins, extra, message):
     assert message in python(f"EXTRA = {extra}" + WRITE, fails=True, env=plugins)
+
+
+def test_a_bound_is_needed(python, plugins):
+    """ADIOS2 2.12 does not survive closing a file after an operator has failed: the program ends by itself."""
+    said = python("EXTRA = {}\nimport os" + WRITE.replace("            out.write(t, ", "            attempt(out, t, ").replace(
+        "with adios2", """
+def attempt(out, t, values):
+    try:
+        out.write(t, values)
+    except Exception as error:
+        print(error, flush=True)
+    os._exit(0)
+with adios2"""), env=plugins)
+    assert "a bound is needed" in said

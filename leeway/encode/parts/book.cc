@@ -2,7 +2,6 @@
 #include "leeway/encode/parts/book.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "leeway/base/log2.h"
 #include "leeway/encode/parts/token.h"
@@ -80,17 +79,33 @@ u64 Book::entropy(const Counts& counts) {
   return bits >> 16;
 }
 
-double Book::deviation(const Counts& counts) {
-  double total = 0, sum = 0, squares = 0;
-  for (size_t s = 0; s < counts.symbols.size(); ++s) {
-    const double n = double(counts.symbols[s]), code = double(s) - kSymbols / 2;
+namespace {
+
+// The largest integer whose square is at most x, for x < 2^62.
+u64 integer_root(u64 x) {
+  u64 root = 0;
+  for (u64 bit = u64(1) << 30; bit > 0; bit /= 2)
+    if ((root + bit) * (root + bit) <= x) root += bit;
+  return root;
+}
+
+}  // namespace
+
+u32 Book::deviation(const Counts& counts) {
+  // With fewer than 2^20 codes, n squares - sum^2 < 2^58.
+  constexpr int kMostBits = 20;
+  u64 all = 0;
+  for (const u32 n : counts.symbols) all += n;
+  const int shift = std::max(0, int(std::bit_width(all)) - kMostBits);
+  u64 total = 0, sum = 0, squares = 0;
+  for (u64 s = 0; s < counts.symbols.size(); ++s) {
+    const u64 n = counts.symbols[s] >> shift;
     total += n;
-    sum += n * code;
-    squares += n * code * code;
+    sum += n * s;
+    squares += n * s * s;
   }
   if (total == 0) return 0;
-  const double mean = sum / total;
-  return std::sqrt(std::max(0.0, squares / total - mean * mean));
+  return u32((integer_root((total * squares - sum * sum) << 4) << 14) / total);
 }
 
 void Book::write(Writer& out) const {

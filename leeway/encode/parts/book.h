@@ -46,8 +46,9 @@ struct Book {
   u64 cost(const Counts& counts) const;
   // The entropy in bits: no book needs fewer.
   static u64 entropy(const Counts& counts);
-  // Standard deviation of the codes, without those in classes.
-  static double deviation(const Counts& counts);
+  // Standard deviation of the codes, without those in classes, in units of 2^-16: in integers, so
+  // that hardware finds the same.
+  static u32 deviation(const Counts& counts);
 
   // low + 512, symbols of the interval, then two lengths to a byte.
   void write(Writer& out) const;

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace leeway::prefix {
-namespace {
 
 std::vector<u16> sorted(std::span<const u32> counts, Sort sort) {
   std::vector<u16> order;
@@ -31,6 +30,8 @@ std::vector<u16> sorted(std::span<const u32> counts, Sort sort) {
   while (high < n) result[--place] = order[high++];
   return result;
 }
+
+namespace {
 
 // Depths of a Huffman tree, built with two queues: sorted leaves, and inner nodes in the order in
 // which they are made.

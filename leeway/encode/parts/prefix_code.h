@@ -37,6 +37,9 @@ enum class Sort : u8 {
 };
 constexpr std::array<std::string_view, 2> param_words(Sort) { return {"approximate", "exact"}; }
 
+// The symbols that occur, from the rarest to the most frequent.
+std::vector<u16> sorted(std::span<const u32> counts, Sort sort);
+
 // Lengths of the codes of the symbols that occur, which must be at least two.
 std::vector<u8> code_lengths(std::span<const u32> counts, Sort sort = Sort::exact);
 

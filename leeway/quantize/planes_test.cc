@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "leeway/join/planes.h"
+#include "leeway/quantize/planes.h"
 
 #include "tests/support.h"
 
