@@ -28,6 +28,18 @@ bool any_special(const View& chunk, const Mask& mask) {
                      [&]<class T>(std::type_identity<T>) { return mask.any_special<T>(chunk); });
 }
 
+TakenOut take_out(const View& chunk, const Mask& mask) {
+  const auto size = size_t(chunk.shape.size());
+  TakenOut taken{Buffer<u64>((size * size_of(chunk.dtype) + 7) / 8), {}};
+  visit_dtype(chunk.dtype, [&]<class T>(std::type_identity<T>) {
+    const Field<T> field{reinterpret_cast<T*>(taken.values.data()), chunk.shape};
+    gather(chunk, field.data);
+    Patches<T> unused;
+    taken.special = mask.take_out(field, unused);
+  });
+  return taken;
+}
+
 u64 hash_of_values(const View& chunk) {
   Buffer<u64> values((size_t(chunk.shape.size()) * size_of(chunk.dtype) + 7) / 8);
   gather(chunk, values.data());
@@ -44,7 +56,14 @@ class Contest {
         bound_(bound),
         mask_(mask),
         coded_(codecs.size()),
-        settings_(codecs.size()) {}
+        settings_(codecs.size()),
+        whole_(mask) {
+    if (!mask.is_needed) return;
+    taken_ = take_out(chunk, mask);
+    whole_.taken = &taken_;
+  }
+  Contest(const Contest&) = delete;
+  Contest& operator=(const Contest&) = delete;
 
   const Coded& winner() {
     const std::vector<size_t> makers = find_makers();
@@ -76,7 +95,7 @@ class Contest {
   std::vector<size_t> find_makers() {
     std::vector<size_t> makers = all();
     std::erase_if(makers,
-                  [&](size_t k) { return !codecs_[k]->may_have_made(chunk_, bound_, mask_); });
+                  [&](size_t k) { return !codecs_[k]->may_have_made(chunk_, bound_, whole_); });
     if (makers.empty()) return makers;
     const u64 hash = hash_of_values(chunk_);
     std::erase_if(makers, [&](size_t k) { return coded(k).report.decoded_hash != hash; });
@@ -93,7 +112,7 @@ class Contest {
         chunk_.part(boxes[0]).squeezed().shape.rank() == chunk_.squeezed().shape.rank();
     std::vector<Writer> samples(codecs_.size());
     for (const size_t k : numbers) {
-      settings_[k] = codecs_[k]->settings_for(chunk_, bound_, mask_);
+      settings_[k] = codecs_[k]->settings_for(chunk_, bound_, whole_);
       for (const Box& box : boxes)
         codecs_[k]->compress(chunk_.part(box), bound_, mask_, samples[k],
                              keeps_axes ? settings_[k].bytes() : ByteView());
@@ -151,6 +170,8 @@ class Contest {
   const Mask& mask_;
   std::vector<std::optional<Coded>> coded_;
   std::vector<Writer> settings_;
+  Mask whole_;  // with what was taken out of the chunk
+  TakenOut taken_;
 };
 
 }  // namespace

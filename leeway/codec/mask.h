@@ -12,6 +12,7 @@
 #include <limits>
 #include <vector>
 
+#include "leeway/base/buffer.h"
 #include "leeway/stage/fills.h"
 #include "leeway/stage/patches.h"
 
@@ -29,9 +30,17 @@ constexpr bool is_nonfinite(T value) {
   }
 }
 
+// The values of a chunk without the special ones, and which these are, one byte a value; nothing if
+// none is.
+struct TakenOut {
+  Buffer<u64> values;
+  std::vector<u8> special;
+};
+
 struct Mask {
-  std::vector<u64> fills = {};  // bit patterns, zero-extended
-  bool is_needed = true;        // false: the array is known to have no special values
+  std::vector<u64> fills = {};      // bit patterns, zero-extended
+  bool is_needed = true;            // false: the array is known to have no special values
+  const TakenOut* taken = nullptr;  // of the chunk, if it is known already
 
   template <class T>
   bool is_special(T value) const {

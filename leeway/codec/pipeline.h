@@ -150,12 +150,16 @@ struct Pipeline {
   template <class F>
   static auto with_job(const View& chunk, const ChunkBound& bound, const Mask& mask, F&& f) {
     if (!mask.is_needed) return f(ToEncode<T>{chunk, bound});
+    const auto call = [&](const T* values, std::span<const u8> special) {
+      return f(ToEncode<T>{view_of(values, chunk.shape), bound, {special, Fills<T>(mask.fills)}});
+    };
+    if (mask.taken)
+      return call(reinterpret_cast<const T*>(mask.taken->values.data()), mask.taken->special);
     Buffer<T> values(size_t(chunk.shape.size()));
     gather(chunk, values.data());
-    Patches<T> special;
-    const std::vector<u8> flags = mask.take_out(Field<T>{values.data(), chunk.shape}, special);
-    return f(
-        ToEncode<T>{view_of(values.data(), chunk.shape), bound, {flags, Fills<T>(mask.fills)}});
+    Patches<T> unused;
+    const std::vector<u8> flags = mask.take_out(Field<T>{values.data(), chunk.shape}, unused);
+    return call(values.data(), flags);
   }
 
   // Mask, preprocess, predict and quantize, encode.
