@@ -9,6 +9,7 @@
 
 #include "leeway/gpu/blocks.h"
 #include "leeway/gpu/container.h"
+#include "leeway/gpu/fast_hash.h"
 #include "leeway/gpu/look_back.h"
 #include "leeway/gpu/patch_list.h"
 
@@ -21,8 +22,7 @@ struct CompressShared {
   SumsShared sums;
   alignas(16) Cell<u32> image[kImageBytes / 4 + 4];
   alignas(16) Cell<u32> rows[kTiles][kRowWords];
-  alignas(16) Cell<u32> keys[24][4];
-  Cell<u64> last[8];
+  FastHashShared fast;
   Cell<u32> totals[2][kTiles];
   Cell<u32> is_last;
   Cell<u32> flags[kTiles], special[kTiles], exact[kTiles], first[kTiles];

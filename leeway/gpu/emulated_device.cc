@@ -104,7 +104,7 @@ void EmulatedDevice::decompress(const DecompressArgs& args, void*) {
 }
 
 // Fresh memory of a GPU holds anything.
-void* EmulatedDevice::allocate(std::size_t bytes) {
+void* EmulatedDevice::allocate(std::size_t bytes, void*) {
   ++calls_.allocations;
   constexpr std::size_t kAlignment = 256;
   void* const memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) & ~(kAlignment - 1));
@@ -112,7 +112,7 @@ void* EmulatedDevice::allocate(std::size_t bytes) {
   std::memset(memory, 0xcd, bytes);
   return memory;
 }
-void EmulatedDevice::release(void* memory) { std::free(memory); }
+void EmulatedDevice::release(void* memory, void*) { std::free(memory); }
 void EmulatedDevice::copy(void* to, const void* from, std::size_t bytes, void*) {
   ++calls_.copies;
   if (bytes > 0) std::memcpy(to, from, bytes);

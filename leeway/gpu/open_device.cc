@@ -42,12 +42,20 @@ class LoadedDevice final : public Device {
   void decompress(const DecompressArgs& args, void* queue) override {
     launch(LEEWAY_KERNEL_DECOMPRESS, args.wanted_chunks, args, queue);
   }
-  void* allocate(std::size_t bytes) override {
+  void order(void* before, void* after) override {
+    check(functions_.order(number_, before, after));
+  }
+  int locate(const void* memory) const override {
+    int device = kHost;
+    check(functions_.locate(memory, &device));
+    return device;
+  }
+  void* allocate(std::size_t bytes, void* queue) override {
     void* memory = nullptr;
-    check(functions_.allocate(number_, bytes, &memory));
+    check(functions_.allocate(number_, bytes, &memory, queue));
     return memory;
   }
-  void release(void* memory) override { functions_.release(number_, memory); }
+  void release(void* memory, void* queue) override { functions_.release(number_, memory, queue); }
   void copy(void* to, const void* from, std::size_t bytes, void* queue) override {
     check(functions_.copy(number_, to, from, bytes, queue));
   }
@@ -81,7 +89,7 @@ void* load_library() {
 }  // namespace
 
 std::unique_ptr<Device> open_device(int number) {
-  static void* const library = load_library();
+  void* const library = load_library();  // counted, and never given back
   if (!library)
     fail_device(
         "libleeway_cuda.so is not installed (leeway was built without CUDA, or its package "
