@@ -19,10 +19,11 @@ namespace leeway::gpu {
 class FastChunk {
  public:
   LEEWAY_DEVICE FastChunk(const CompressArgs& args, CompressShared& s, u32 ordinal,
-                          const Chunk& chunk, double bound)
+                          const Place& place, const Chunk& chunk, double bound)
       : args_(args),
         s_(s),
         ordinal_(ordinal),
+        place_(place),
         size_(chunk.size),
         grid_(bound),
         blocks_((chunk.size + kBlock - 1) / kBlock),
@@ -30,7 +31,7 @@ class FastChunk {
         from_(args.values + chunk.offset) {}
 
   // Says whether the chunk could be coded; if not, nothing has been said of it.
-  LEEWAY_DEVICE bool compress(u64 frames, FrameFacts& facts) {
+  LEEWAY_DEVICE bool compress(FrameFacts& facts) {
     prepare();
     u32 place = 4 + blocks_ * args_.recipe.head_bytes;  // of the next body, in the payload
     image_end_ = passes_;
@@ -45,7 +46,7 @@ class FastChunk {
     payload_ = place;
     if (!is_fine()) return false;
     if (tile() == 1) {
-      const u64 before = look_back(args_.work.zeros + kZerosBefore, ordinal_, frame_bytes());
+      const u64 before = look_back(args_.work.zeros + kZerosBefore, place_.turn, frame_bytes());
       if (lane() == 0) s_.before = before;
     }
     if (tile() == 0) {
@@ -53,7 +54,7 @@ class FastChunk {
       if (lane() == 0) s_.hash.result = hash;
     }
     barrier();
-    const u64 at = frames + s_.before;
+    const u64 at = place_.first + s_.before;
     facts = {ordinal_,       payload_, 0, 0, grid_.bound, stated_error(worst_, grid_.bound),
              s_.hash.result, 0};
     barrier();
@@ -303,7 +304,9 @@ class FastChunk {
 
   const CompressArgs& args_;
   CompressShared& s_;
-  const u32 ordinal_, size_;
+  const u32 ordinal_;
+  const Place place_;
+  const u32 size_;
   const Grid grid_;
   const u32 blocks_, passes_;
   const u8* const from_;
@@ -316,14 +319,14 @@ class FastChunk {
 
 template <class T>
 LEEWAY_DEVICE bool compress_fast(const CompressArgs& args, CompressShared& s, u32 ordinal,
-                                 double bound, FrameFacts& facts) {
+                                 const Place& place, double bound, FrameFacts& facts) {
   if constexpr (sizeof(T) == 4) {
     const Chunk chunk = find_chunk(args.layout, ordinal);
     const bool is_aligned = reinterpret_cast<std::uintptr_t>(args.values + chunk.offset) % 16 == 0;
     if (!chunk.is_one_piece || !is_aligned || chunk.size < kFewestFast || args.fills > 0 ||
         !(bound > 0x1p-98 && bound < 0x1p98))
       return false;
-    return FastChunk(args, s, ordinal, chunk, bound).compress(args.header_bytes, facts);
+    return FastChunk(args, s, ordinal, place, chunk, bound).compress(facts);
   }
   return false;
 }

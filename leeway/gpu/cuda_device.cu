@@ -39,6 +39,9 @@ KernelFacts facts_of(int kernel, int is_f64) {
               sizeof(CompressShared)};
     case LEEWAY_KERNEL_FIND_FRAMES:
       return {(const void*)leeway_find_frames, sizeof(FindShared)};
+    case LEEWAY_KERNEL_UPDATE:
+      return {is_f64 ? (const void*)leeway_update_f64 : (const void*)leeway_update_f32,
+              sizeof(CompressShared)};
     default:
       return {is_f64 ? (const void*)leeway_decompress_f64 : (const void*)leeway_decompress_f32,
               sizeof(DecompressShared)};
@@ -105,7 +108,7 @@ const char* wait(int device, void* queue) {
 // Shared memory above 48 KiB must be asked for, once for each kernel and device.
 cudaError_t prepare_kernels(unsigned& resident, int processors) {
   resident = 0;
-  for (int kernel = LEEWAY_KERNEL_RANGE; kernel <= LEEWAY_KERNEL_DECOMPRESS; ++kernel)
+  for (int kernel = LEEWAY_KERNEL_RANGE; kernel <= LEEWAY_KERNEL_UPDATE; ++kernel)
     for (int is_f64 = 0; is_f64 < 2; ++is_f64) {
       const KernelFacts facts = facts_of(kernel, is_f64);
       cudaError_t error = cudaFuncSetAttribute(

@@ -34,8 +34,9 @@ class AnyDecoder {
     first_of_chunk(args.layout, ordinal, first_);
     is_whole_ = true;
     for (u32 axis = 0; axis < chunk_.rank; ++axis)
-      is_whole_ &= first_[axis] >= args.first[axis] &&
-                   first_[axis] + chunk_.extents[axis] <= args.first[axis] + args.part[axis];
+      is_whole_ &= first_[axis] >= args.wanted.first[axis] &&
+                   first_[axis] + chunk_.extents[axis] <=
+                       args.wanted.first[axis] + args.wanted.extents[axis];
   }
 
   // Returns a status.
@@ -61,8 +62,7 @@ class AnyDecoder {
       if (!is_whole_ || !chunk_.is_one_piece || reinterpret_cast<std::uintptr_t>(to) % 16 != 0 ||
           chunk_.size < kFewestFast || facts.special + facts.exact > 0 || !(facts.bound > 0))
         return false;
-      return decompress_fast({s_.fast, s_.hash, payload, facts.payload_bytes, chunk_.size, to},
-                             args_.recipe, facts.bound, facts.decoded_hash);
+      return decompress_fast(s_.fast, s_.hash, args_.recipe, facts, payload, chunk_.size, to);
     }
     return false;
   }
@@ -116,8 +116,9 @@ class AnyDecoder {
     for (u32 axis = chunk_.rank; axis-- > 0;) {
       const u32 extent = chunk_.extents[axis], rest = i / extent;
       const u64 index = first_[axis] + (i - rest * extent);
-      is_wanted &= index >= args_.first[axis] && index - args_.first[axis] < args_.part[axis];
-      at += u64(i64(index - args_.first[axis]) * args_.layout.strides[axis]);
+      is_wanted &= index >= args_.wanted.first[axis] &&
+                   index - args_.wanted.first[axis] < args_.wanted.extents[axis];
+      at += u64(i64(index - args_.wanted.first[axis]) * args_.layout.strides[axis]);
       i = rest;
     }
     return is_wanted;

@@ -11,6 +11,7 @@
 
 #include "leeway/gpu/blocks.h"
 #include "leeway/gpu/fast_hash.h"
+#include "leeway/gpu/frame.h"
 #include "leeway/gpu/grid.h"
 #include "leeway/gpu/planes.h"
 
@@ -50,7 +51,7 @@ class FastDecoder {
     head_bytes_ = recipe.head_bytes;
     outlier_ = recipe.outlier;
     step_ = grid.short_step;
-    u64 place = 4 + u64(blocks_) * head_bytes_;  // of the next body
+    u32 place = 4 + blocks_ * head_bytes_;  // of the next body
     if (place > bytes_) return false;
     prepare_keys(s_.hash);
     const u32 passes = (size_ + kPassValues - 1) / kPassValues;
@@ -81,7 +82,7 @@ class FastDecoder {
   }
 
   template <bool kChecked>
-  LEEWAY_DEVICE bool decode_pass(u32 pass, u64& place) {
+  LEEWAY_DEVICE bool decode_pass(u32 pass, u32& place) {
     constexpr u32 kOdd = u32(1) << 31;
     const BlockHead head = read_head(pass * kThreads + thread());
     const u32 size = head.body_bytes(), sum = tile_scan(size);
@@ -97,8 +98,8 @@ class FastDecoder {
       if (k < tile()) at += total;
       all += total;
     }
-    if (any_odd || place + all > bytes_) return false;
-    const u32 skew = u32(place % 16);
+    if (any_odd || all > bytes_ - place) return false;
+    const u32 skew = place % 16;
     fetch(place - skew, skew + all);
     barrier();
     u32 c[16], first = 0;
@@ -115,7 +116,7 @@ class FastDecoder {
 
   // Bodies of a pass from a multiple of 16 bytes on.
   LEEWAY_DEVICE Cell<u32>* image() const { return s_.rows[0]; }
-  LEEWAY_DEVICE void fetch(u64 begin, u32 bytes) {
+  LEEWAY_DEVICE void fetch(u32 begin, u32 bytes) {
     const u32 units = (bytes + 15) / 16;
     const Quad* const from = reinterpret_cast<const Quad*>(payload_ + begin);
     for (u32 k = thread(); k <= units; k += kThreads)
@@ -214,9 +215,11 @@ class FastDecoder {
 };
 
 // With registers of its own. All threads know the answer.
-LEEWAY_DEVICE_CALL bool decompress_fast(FastDecoder decoder, Recipe recipe, double bound,
-                                        u64 decoded_hash) {
-  const bool is_done = decoder.decompress(recipe, bound, decoded_hash);
+LEEWAY_DEVICE_CALL bool decompress_fast(DecodeFastShared& s, HashShared& hash, const Recipe& recipe,
+                                        const FrameFacts& facts, const u8* payload, u32 size,
+                                        u8* to) {
+  FastDecoder decoder(s, hash, payload, facts.payload_bytes, size, to);
+  const bool is_done = decoder.decompress(recipe, facts.bound, facts.decoded_hash);
   barrier();
   return is_done;
 }

@@ -25,6 +25,7 @@ class Device {
   virtual void compress(const CompressArgs& args, void* queue) = 0;
   virtual void find_frames(const DecompressArgs& args, void* queue) = 0;
   virtual void decompress(const DecompressArgs& args, void* queue) = 0;
+  virtual void update(const UpdateArgs& args, void* queue) = 0;
 
   // What comes into `after` from now on waits for what is in `before`.
   virtual void order(void* before, void* after) = 0;
@@ -68,6 +69,7 @@ class EmulatedDevice final : public Device {
   void compress(const CompressArgs& args, void* queue) override;
   void find_frames(const DecompressArgs& args, void* queue) override;
   void decompress(const DecompressArgs& args, void* queue) override;
+  void update(const UpdateArgs& args, void* queue) override;
   void order(void*, void*) override {}
   int locate(const void*) const override { return kHost; }
   void* allocate(std::size_t bytes, void* queue) override;

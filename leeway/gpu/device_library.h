@@ -15,7 +15,8 @@ enum {
   LEEWAY_KERNEL_RANGE = 0,
   LEEWAY_KERNEL_COMPRESS,
   LEEWAY_KERNEL_FIND_FRAMES,
-  LEEWAY_KERNEL_DECOMPRESS
+  LEEWAY_KERNEL_DECOMPRESS,
+  LEEWAY_KERNEL_UPDATE
 };
 
 /* Functions return NULL, or what went wrong. */
@@ -24,7 +25,7 @@ typedef struct leeway_device_functions {
   char name[256];
   unsigned resident; /* CTAs that have work at the same time */
   const char* (*clear)(int device, void* memory, size_t bytes, void* queue);
-  /* `args` are CompressArgs or DecompressArgs (layout.h). */
+  /* `args` are CompressArgs, DecompressArgs or UpdateArgs (layout.h). */
   const char* (*launch)(int device, int kernel, int is_f64, unsigned ctas, const void* args,
                         void* queue);
   const char* (*allocate)(int device, size_t bytes, void** memory, void* queue);

@@ -4,6 +4,7 @@
 #include "leeway/gpu/compress_kernel.h"
 #include "leeway/gpu/decompress_kernel.h"
 #include "leeway/gpu/range_kernel.h"
+#include "leeway/gpu/update_kernel.h"
 
 #if defined(__CUDACC__)
 #define LEEWAY_KERNEL(ctas) \
@@ -55,6 +56,14 @@ LEEWAY_KERNEL(3) leeway_decompress_f32(LEEWAY_ARGUMENTS(DecompressArgs) args) {
 LEEWAY_KERNEL(2) leeway_decompress_f64(LEEWAY_ARGUMENTS(DecompressArgs) args) {
   LEEWAY_SHARED(DecompressShared, s);
   decompress<double>(args, s);
+}
+LEEWAY_KERNEL(3) leeway_update_f32(LEEWAY_ARGUMENTS(UpdateArgs) args) {
+  LEEWAY_SHARED(CompressShared, s);
+  update_chunks<float>(args, s);
+}
+LEEWAY_KERNEL(2) leeway_update_f64(LEEWAY_ARGUMENTS(UpdateArgs) args) {
+  LEEWAY_SHARED(CompressShared, s);
+  update_chunks<double>(args, s);
 }
 
 }  // namespace leeway::gpu

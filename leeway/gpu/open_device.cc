@@ -31,16 +31,19 @@ class LoadedDevice final : public Device {
     check(functions_.clear(number_, memory, bytes, queue));
   }
   void find_range(const CompressArgs& args, void* queue) override {
-    launch(LEEWAY_KERNEL_RANGE, args.chunks, args, queue);
+    launch(LEEWAY_KERNEL_RANGE, args.layout, args.chunks, &args, queue);
   }
   void compress(const CompressArgs& args, void* queue) override {
-    launch(LEEWAY_KERNEL_COMPRESS, args.chunks, args, queue);
+    launch(LEEWAY_KERNEL_COMPRESS, args.layout, args.chunks, &args, queue);
   }
   void find_frames(const DecompressArgs& args, void* queue) override {
-    launch(LEEWAY_KERNEL_FIND_FRAMES, 1, args, queue);
+    launch(LEEWAY_KERNEL_FIND_FRAMES, args.layout, 1, &args, queue);
   }
   void decompress(const DecompressArgs& args, void* queue) override {
-    launch(LEEWAY_KERNEL_DECOMPRESS, args.wanted_chunks, args, queue);
+    launch(LEEWAY_KERNEL_DECOMPRESS, args.layout, args.wanted.count, &args, queue);
+  }
+  void update(const UpdateArgs& args, void* queue) override {
+    launch(LEEWAY_KERNEL_UPDATE, args.compress.layout, args.wanted.count, &args, queue);
   }
   void order(void* before, void* after) override {
     check(functions_.order(number_, before, after));
@@ -65,10 +68,9 @@ class LoadedDevice final : public Device {
   static void check(const char* wrong) {
     if (wrong) throw Error(Errc::io, std::string("the GPU refuses: ") + wrong);
   }
-  template <class Args>
-  void launch(int kernel, u32 chunks, const Args& args, void* queue) {
+  void launch(int kernel, const Layout& layout, u32 chunks, const void* args, void* queue) {
     const unsigned ctas = std::clamp(chunks, 1u, std::max(1u, functions_.resident));
-    check(functions_.launch(number_, kernel, int(args.layout.is_f64), ctas, &args, queue));
+    check(functions_.launch(number_, kernel, int(layout.is_f64), ctas, args, queue));
   }
 
   int number_;

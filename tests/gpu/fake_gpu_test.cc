@@ -126,12 +126,12 @@ TEST(FakeGpu, GetsOneClearAndOneKernel) {
 TEST(FakeGpu, DecompressesWhatIsStillOnItsWay) {
   Work work;
   ASSERT_EQ(work.compress(work.field->at, work.queue), LEEWAY_OK);
-  const FakeCudaCalls before = FAKE(fake_cuda_calls)();
-  ASSERT_EQ(work.decompress(work.queue), LEEWAY_OK) << leeway_message(work.c);
   const u64 first[] = {5, 20}, extents[] = {9, 30};
   const Memory part(270 * sizeof(float)), report(sizeof(leeway_gpu_report)),
       workspace(leeway_gpu_workspace(work.plan));
   const leeway_array region = {part.at, LEEWAY_F32, 2, extents, nullptr};
+  const FakeCudaCalls before = FAKE(fake_cuda_calls)();
+  ASSERT_EQ(work.decompress(work.queue), LEEWAY_OK) << leeway_message(work.c);
   ASSERT_EQ(leeway_gpu_decompress_region(work.c, work.plan, work.stream->at, 0,
                                          work.made->get<leeway_gpu_report>(), first, &region,
                                          report.get<leeway_gpu_report>(), workspace.at, work.queue),
@@ -161,6 +161,35 @@ TEST(FakeGpu, IsCapturedInAGraph) {
     EXPECT_EQ(work.result(), work.expected());
     work.expect_decoded();
   }
+}
+
+TEST(FakeGpu, UpdatesAStreamInItsMemory) {
+  Work work;
+  const u64 first[] = {7, 0}, extents[] = {14, 100};
+  const size_t most = leeway_gpu_most(work.plan), bytes = work.expected().size();
+  const auto fresh = make_field<float>({14, 100}, Texture::rough);
+  const Memory part(fresh.size() * sizeof(float));
+  std::memcpy(part.at, fresh.data(), fresh.size() * sizeof(float));
+  const leeway_array region = {part.at, LEEWAY_F32, 2, extents, nullptr};
+  size_t room = 0;
+  ASSERT_EQ(leeway_gpu_update_room(work.c, work.plan, &region, &room), LEEWAY_OK);
+  work.stream = std::make_unique<Memory>(most + room);
+  ASSERT_EQ(work.compress(work.field->at, work.queue), LEEWAY_OK);
+  ASSERT_EQ(leeway_gpu_update(work.c, work.plan, work.stream->at, 0,
+                              work.made->get<leeway_gpu_report>(), most + room, first, &region,
+                              work.read->get<leeway_gpu_report>(), work.workspace->at, work.queue),
+            LEEWAY_OK)
+      << leeway_message(work.c);
+  ASSERT_EQ(FAKE(cudaStreamSynchronize)(work.queue), cudaSuccess);
+  Bytes expected = work.expected();
+  MemoryStore store(expected);
+  update(store, {7, 0},
+         View(reinterpret_cast<const std::byte*>(fresh.data()), DType::f32, {14, 100}));
+  const auto* const report = work.read->get<leeway_gpu_report>();
+  EXPECT_EQ(report->status, u32(LEEWAY_OK));
+  EXPECT_GT(report->bytes, bytes);
+  const u8* const made = work.stream->get<u8>();
+  EXPECT_EQ(Bytes(made, made + report->bytes), expected);
 }
 
 TEST(FakeGpu, LeavesTheCurrentDeviceAsItWas) {
@@ -221,7 +250,7 @@ TEST(FakeGpu, SaysThatMemoryIsTooSmall) {
   // A plan for a stream of which only the beginning is in the memory of the host.
   leeway_gpu_plan* plan = nullptr;
   EXPECT_EQ(leeway_gpu_plan_for_stream(work.c, work.device, bytes.data(), 20, &plan),
-            LEEWAY_INVALID_ARGUMENT);
+            LEEWAY_CORRUPT);
   EXPECT_EQ(leeway_gpu_plan_for_stream(work.c, work.device, work.result().data(), needed, &plan),
             LEEWAY_OK);
   leeway_gpu_plan_free(plan);

@@ -129,11 +129,15 @@ Kernel named() {
   return {reinterpret_cast<const void*>(kernel), &bind<Args, kernel>};
 }
 const Kernel* find_kernel(const void* function) {
-  static const Kernel all[] = {
-      named<CompressArgs, leeway_range_f32>(),       named<CompressArgs, leeway_range_f64>(),
-      named<CompressArgs, leeway_compress_f32>(),    named<CompressArgs, leeway_compress_f64>(),
-      named<DecompressArgs, leeway_find_frames>(),   named<DecompressArgs, leeway_decompress_f32>(),
-      named<DecompressArgs, leeway_decompress_f64>()};
+  static const Kernel all[] = {named<CompressArgs, leeway_range_f32>(),
+                               named<CompressArgs, leeway_range_f64>(),
+                               named<CompressArgs, leeway_compress_f32>(),
+                               named<CompressArgs, leeway_compress_f64>(),
+                               named<DecompressArgs, leeway_find_frames>(),
+                               named<DecompressArgs, leeway_decompress_f32>(),
+                               named<DecompressArgs, leeway_decompress_f64>(),
+                               named<UpdateArgs, leeway_update_f32>(),
+                               named<UpdateArgs, leeway_update_f64>()};
   const auto* const found =
       std::ranges::find_if(all, [&](const Kernel& kernel) { return kernel.function == function; });
   return found == std::end(all) ? nullptr : found;
