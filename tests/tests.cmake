@@ -49,6 +49,9 @@ endforeach()
 add_executable(example_hello_c examples/hello.c)
 target_link_libraries(example_hello_c PRIVATE leeway::leeway m)
 add_test(NAME example_hello_c COMMAND example_hello_c)
+add_executable(example_gpu examples/gpu.c)
+target_link_libraries(example_gpu PRIVATE leeway::leeway m)
+add_test(NAME example_gpu COMMAND example_gpu)
 
 # Programs of their own: what runs long, fails to get memory, or replays what fuzzing found.
 foreach(program torture allocation replay derived_oracle)

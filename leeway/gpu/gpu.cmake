@@ -1,3 +1,4 @@
+set_source_files_properties(leeway/gpu/open_device.cc PROPERTIES COMPILE_DEFINITIONS LEEWAY_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
 # libleeway_cuda.so: the kernels for GPUs of NVIDIA, loaded when one is asked for. The emulator is a part of libleeway.
 if(NOT LEEWAY_GPU STREQUAL CUDA)
   return()

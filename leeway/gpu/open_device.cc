@@ -77,13 +77,14 @@ class LoadedDevice final : public Device {
   leeway_device_functions functions_{};
 };
 
-// Beside this library, or where the system looks.
+// Beside this library or program, in the lib of its tree, or where the system looks.
 void* load_library() {
   const char* const name = "libleeway_cuda.so";
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&load_library), &info) && info.dli_fname) {
-    const auto beside = std::filesystem::path(info.dli_fname).parent_path() / name;
-    if (void* found = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL)) return found;
+    const auto here = std::filesystem::path(info.dli_fname).parent_path();
+    for (const char* const folder : {"", "lib", "../" LEEWAY_LIBDIR})
+      if (void* found = dlopen((here / folder / name).c_str(), RTLD_NOW | RTLD_LOCAL)) return found;
   }
   return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }

@@ -4,7 +4,7 @@
 >>> import numpy as np, leeway.gpu
 >>> field = np.sin(np.linspace(0, 60, 100 * 200, dtype="f4")).reshape(100, 200)
 >>> made = leeway.gpu.compress(field, abs=1e-3, device="emulator")  # without a GPU: its kernels, on the processor
->>> made.bytes() == leeway.compress(field, abs=1e-3, recipe="cuszp2-outlier", detect_fills=False)
+>>> made.tobytes() == leeway.compress(field, abs=1e-3, recipe="cuszp2-outlier", detect_fills=False)
 True
 >>> bool(np.abs(leeway.gpu.decompress(made).numpy() - field).max() <= 1e-3)
 True
@@ -142,7 +142,7 @@ class Report(dict):  # type: ignore[type-arg]
 
 
 class Stream(_Held):
-    """A stream in the memory of a device. `nbytes`, `shape`, `report()` and `bytes()` wait for it, and raise what has gone wrong."""
+    """A stream in the memory of a device. `nbytes`, `shape`, `report()` and `tobytes()` wait for it, and raise what has gone wrong."""
 
     def __init__(self, gpu: _native.Gpu, plan: _native.GpuPlan, memory: _native.GpuMemory, made: _native.GpuMemory, keeps: Any, queue: int):
         self._gpu, self._plan, self._memory, self._made, self._queue = gpu, plan, memory, made, queue
@@ -164,7 +164,7 @@ class Stream(_Held):
     def shape(self) -> tuple[int, ...]:
         return (self.nbytes,)
 
-    def bytes(self) -> bytes:
+    def tobytes(self) -> bytes:
         """In the memory of the host, as leeway.decompress() and all others take it."""
         return self._memory.to_host(self.nbytes, self._queue)
 
@@ -250,8 +250,8 @@ class _Borrowed(Stream):
         memory.copy_from(self._target.place, self.nbytes, self._queue)
         return Stream(self._gpu, self._plan, memory, self._made, self._target.owner, self._queue)
 
-    def bytes(self) -> bytes:
-        return self._own().bytes()
+    def tobytes(self) -> bytes:
+        return self._own().tobytes()
 
     def compact(self) -> Stream:
         return self._own()

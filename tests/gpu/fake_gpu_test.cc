@@ -167,7 +167,7 @@ TEST(FakeGpu, UpdatesAStreamInItsMemory) {
   Work work;
   const u64 first[] = {7, 0}, extents[] = {14, 100};
   const size_t most = leeway_gpu_most(work.plan), bytes = work.expected().size();
-  const auto fresh = make_field<float>({14, 100}, Texture::rough);
+  const auto fresh = make_field<float>({14, 100}, Texture::noise);
   const Memory part(fresh.size() * sizeof(float));
   std::memcpy(part.at, fresh.data(), fresh.size() * sizeof(float));
   const leeway_array region = {part.at, LEEWAY_F32, 2, extents, nullptr};
