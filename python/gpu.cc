@@ -2,6 +2,9 @@
 // Places in memory and queues are numbers here; python/leeway/gpu.py keeps what they belong to.
 #include "python/gpu.h"
 
+#include <nanobind/stl/shared_ptr.h>
+
+#include <cstring>
 #include <memory>
 
 #include "leeway/gpu/plan.h"
@@ -113,6 +116,7 @@ class Plan {
   nb::tuple shape() const { return tuple_of(plan_.header().shape); }
 
   void compress(u64 values, u64 stream, u64 capacity, u64 report, u64 workspace, u64 queue) const {
+    const Unlocked unlocked;
     plan_.compress(gpu_->device(), at(values), at(stream), size_t(capacity),
                    static_cast<Report*>(at(report)), at(workspace), at(queue));
   }
@@ -122,9 +126,11 @@ class Plan {
                   u64 report, u64 workspace, u64 queue) const {
     View part = like_of(dtype(), extents, strides);
     part.data = static_cast<const std::byte*>(at(values));
+    const Index begin = box_of(first, part.shape).first;
+    const Unlocked unlocked;
     plan_.decompress_region(gpu_->device(), at(stream), size_t(bytes),
-                            static_cast<const Report*>(at(made)), box_of(first, part.shape).first,
-                            part, static_cast<Report*>(at(report)), at(workspace), at(queue));
+                            static_cast<const Report*>(at(made)), begin, part,
+                            static_cast<Report*>(at(report)), at(workspace), at(queue));
   }
 
  private:

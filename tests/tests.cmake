@@ -14,7 +14,7 @@ endfunction()
 
 add_executable(leeway_tests ${test_sources} tests/promises_test.cc tests/hostile_test.cc tests/targets_test.cc
                             tests/c_api_test.cc tests/golden_test.cc tests/papers_test.cc tests/bytes_test.cc tests/combinations_test.cc tests/environment_test.cc
-                            tests/compose_predict_first_test.cc tests/compose_quantize_first_test.cc tests/ladder_test.cc tests/gpu/fake_gpu_test.cc)
+                            tests/compose_predict_first_test.cc tests/compose_quantize_first_test.cc tests/ladder_test.cc tests/gpu/fake_gpu_test.cc tests/gpu/device_streams_test.cc)
 leeway_test_program(leeway_tests)
 # A GPU that is none: what reaches CUDA reaches the emulator (tests/gpu/fake_cuda/cuda_runtime.h).
 add_library(leeway_fake_gpu MODULE tests/gpu/fake_cuda/fake_cuda.cc leeway/gpu/emulator.cc leeway/gpu/fiber.cc)
@@ -34,7 +34,7 @@ add_executable(leeway_thread_tests EXCLUDE_FROM_ALL leeway/base/parallel_test.cc
                leeway/parallel/parallel_test.cc leeway/parallel/messages_test.cc)
 leeway_test_program(leeway_thread_tests)
 # For scripts/gpu.sh: the kernels alone, under many schedules.
-add_executable(leeway_gpu_tests EXCLUDE_FROM_ALL leeway/gpu/emulator_test.cc leeway/gpu/plan_test.cc tests/gpu/fake_gpu_test.cc)
+add_executable(leeway_gpu_tests EXCLUDE_FROM_ALL leeway/gpu/emulator_test.cc leeway/gpu/plan_test.cc tests/gpu/fake_gpu_test.cc tests/gpu/device_streams_test.cc)
 leeway_test_program(leeway_gpu_tests)
 add_dependencies(leeway_gpu_tests leeway_fake_gpu)
 gtest_discover_tests(leeway_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)

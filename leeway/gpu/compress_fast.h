@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compress fast: a chunk of f32 that is one piece of memory, has neither special values nor such
-// that need patches, and whose differences fit 15 bits. All others are for compress_any.h.
+// that need patches, and whose differences fit 15 bits. All others are for compress_any.h. Memory
+// that does not begin at a multiple of 16 bytes is loaded by 4 bytes a lane, still in whole lines.
 //
 // Codes never leave the chip. A pass is 8192 values, 1024 for each tile: lane 8 g + k loads, in
 // round r, the 16 bytes 4 k ... 4 k + 3 of block 8 g + r, so that a request is four whole lines.
@@ -28,7 +29,8 @@ class FastChunk {
         grid_(bound),
         blocks_((chunk.size + kBlock - 1) / kBlock),
         passes_((chunk.size + kPassValues - 1) / kPassValues),
-        from_(args.values + chunk.offset) {}
+        from_(args.values + chunk.offset),
+        is_aligned_(reinterpret_cast<std::uintptr_t>(from_) % 16 == 0) {}
 
   // Says whether the chunk could be coded; if not, nothing has been said of it.
   LEEWAY_DEVICE bool compress(FrameFacts& facts) {
@@ -38,7 +40,7 @@ class FastChunk {
     LEEWAY_NO_UNROLL
     for (u32 pass = 0; pass < passes_; ++pass) {
       // The last stripe of the checksum is the last 16 values, wherever they are.
-      if ((pass + 1) * kPassValues + 16 <= size_)
+      if (is_aligned_ && (pass + 1) * kPassValues + 16 <= size_)
         code_pass<false, true>(pass, place, 0);
       else
         code_pass<true, true>(pass, place, 0);
@@ -112,12 +114,12 @@ class FastChunk {
   // Four values from number i on, which is a multiple of 4; 0 behind the end.
   template <bool kChecked>
   LEEWAY_DEVICE Quad four_values(u32 i) const {
-    if (!kChecked || i + 4 <= size_)
+    if (!kChecked || (is_aligned_ && i + 4 <= size_))
       return load_stream(reinterpret_cast<const Quad*>(from_) + i / 4);
     const u32* const words = reinterpret_cast<const u32*>(from_) + i;
     const u32 left = i < size_ ? size_ - i : 0;
     return {left > 0 ? load(words) : 0, left > 1 ? load(words + 1) : 0,
-            left > 2 ? load(words + 2) : 0, 0};
+            left > 2 ? load(words + 2) : 0, left > 3 ? load(words + 3) : 0};
   }
 
   template <bool kChecked, bool kFirst>
@@ -310,6 +312,7 @@ class FastChunk {
   const Grid grid_;
   const u32 blocks_, passes_;
   const u8* const from_;
+  const bool is_aligned_;
   u32 image_end_ = 0;    // the first pass that is not in the image
   u32 image_bytes_ = 0;  // where its bodies begin
   u32 payload_ = 0;
@@ -322,8 +325,7 @@ LEEWAY_DEVICE bool compress_fast(const CompressArgs& args, CompressShared& s, u3
                                  const Place& place, double bound, FrameFacts& facts) {
   if constexpr (sizeof(T) == 4) {
     const Chunk chunk = find_chunk(args.layout, ordinal);
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(args.values + chunk.offset) % 16 == 0;
-    if (!chunk.is_one_piece || !is_aligned || chunk.size < kFewestFast || args.fills > 0 ||
+    if (!chunk.is_one_piece || chunk.size < kFewestFast || args.fills > 0 ||
         !(bound > 0x1p-98 && bound < 0x1p98))
       return false;
     return FastChunk(args, s, ordinal, place, chunk, bound).compress(facts);

@@ -59,8 +59,8 @@ class AnyDecoder {
       u64 at;
       place_of(0, at);
       u8* const to = args_.values + at;
-      if (!is_whole_ || !chunk_.is_one_piece || reinterpret_cast<std::uintptr_t>(to) % 16 != 0 ||
-          chunk_.size < kFewestFast || facts.special + facts.exact > 0 || !(facts.bound > 0))
+      if (!is_whole_ || !chunk_.is_one_piece || chunk_.size < kFewestFast ||
+          facts.special + facts.exact > 0 || !(facts.bound > 0))
         return false;
       return decompress_fast(s_.fast, s_.hash, args_.recipe, facts, payload, chunk_.size, to);
     }

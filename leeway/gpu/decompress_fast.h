@@ -29,7 +29,7 @@ struct DecodeFastShared {
 
 class FastDecoder {
  public:
-  // `to`: where the values go, aligned to 16 bytes. The payload has a frame's padding behind it.
+  // `to`: where the values go. The payload has a frame's padding behind it.
   LEEWAY_DEVICE FastDecoder(DecodeFastShared& s, HashShared& hash, const u8* payload, u32 bytes,
                             u32 size, u8* to)
       : s_(s),
@@ -38,7 +38,8 @@ class FastDecoder {
         bytes_(bytes),
         size_(size),
         blocks_((size + kBlock - 1) / kBlock),
-        to_(to) {}
+        to_(to),
+        is_aligned_(reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {}
 
   // Says whether all went well and the values have this hash.
   LEEWAY_DEVICE bool decompress(const Recipe& recipe, double bound, u64 decoded_hash) {
@@ -57,7 +58,7 @@ class FastDecoder {
     const u32 passes = (size_ + kPassValues - 1) / kPassValues;
     LEEWAY_NO_UNROLL
     for (u32 pass = 0; pass < passes; ++pass) {
-      const bool is_inside = (pass + 1) * kPassValues + 16 <= size_;
+      const bool is_inside = is_aligned_ && (pass + 1) * kPassValues + 16 <= size_;
       if (!(is_inside ? decode_pass<false>(pass, place) : decode_pass<true>(pass, place)))
         return false;
     }
@@ -175,12 +176,13 @@ class FastDecoder {
       const u32 w[4] = {v.x, v.y, v.z, v.w};
       if (!kChecked || i / 16 < stripes) sums.add(s_.hash, r, w);
       u32* const to = reinterpret_cast<u32*>(to_) + i;
-      if (!kChecked || i + 4 <= size_) store_stream(reinterpret_cast<Quad*>(to), v);
+      const bool is_whole = !kChecked || (is_aligned_ && i + 4 <= size_);
+      if (is_whole) store_stream(reinterpret_cast<Quad*>(to), v);
       if (kChecked) {
         LEEWAY_UNROLL
         for (u32 k = 0; k < 4; ++k) {
           keep_last(s_.hash, size_, i + k, w[k]);
-          if (i + 4 > size_ && i + k < size_) store(to + k, w[k]);
+          if (!is_whole && i + k < size_) store(to + k, w[k]);
         }
       }
     }
@@ -208,6 +210,7 @@ class FastDecoder {
   const u8* const payload_;
   const u32 bytes_, size_, blocks_;
   u8* const to_;
+  const bool is_aligned_;
   u32 head_bytes_ = 0, outlier_ = 0;
   i32 most_ = 0;
   float step_ = 0;

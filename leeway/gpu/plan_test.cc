@@ -210,6 +210,30 @@ TYPED_TEST(Kernels, UpdateWholeChunks) {
                Error);
 }
 
+// Values need not begin at a multiple of 16 bytes.
+TEST(FastPaths, TakeMemoryAtAnyPlace) {
+  const Shape shape{20001};
+  const auto values = make_field<float>({20004}, Texture::smooth);
+  const auto options = options_of("cuszp2-outlier", Bound::abs(1e-3));
+  for (size_t offset = 0; offset < 4; ++offset) {
+    const Bytes expected = compress(values.data() + offset, shape, options);
+    EmulatedDevice device(schedule_of(offset));
+    const Plan plan(options, view_of_values(values, shape));
+    const DeviceMemory stream(device, plan.most_bytes()), workspace(device, plan.workspace_bytes()),
+        decoded(device, 4 * 20004);
+    Report report{};
+    plan.compress(device, values.data() + offset, stream.get(), plan.most_bytes(), &report,
+                  workspace.get(), nullptr);
+    ASSERT_EQ(Bytes(stream.get(), stream.get() + report.bytes), expected);
+    const Array right = decompress(expected);
+    plan.decompress(device, stream.get(), expected.size(), nullptr, decoded.get<float>() + offset,
+                    &report, workspace.get(), nullptr);
+    EXPECT_EQ(report.status, kOk);
+    EXPECT_EQ(std::memcmp(decoded.get<float>() + offset, right.data(), size_t(right.bytes())), 0);
+    EXPECT_LT(device.counts().global_reads, 3 * expected.size());  // that was the fast path
+  }
+}
+
 // What a value costs of global memory: its own bytes and those of the stream, not much more.
 TEST(Traffic, IsThatOfValuesAndStream) {
   const Shape shape{65536};

@@ -68,8 +68,8 @@ class _Source:
             self.gpu = open(number if device is None else device)
             on_host = self.gpu.number < 0
             # Its owner has his work done before ours.
-            self.owner = array.__dlpack__() if on_host else array.__dlpack__(stream=self.queue or 1)
-            described = _native.gpu_describe(self.owner)
+            described = _native.gpu_describe(array.__dlpack__() if on_host else array.__dlpack__(stream=self.queue or 1))
+            self.owner = array
         elif hasattr(array, "__cuda_array_interface__"):
             described = self._of_interface(array, device)
         else:
