@@ -238,7 +238,7 @@ TEST(FastPaths, TakeMemoryAtAnyPlace) {
 TEST(Traffic, IsThatOfValuesAndStream) {
   const Shape shape{65536};
   const auto values = make_field<float>(shape, Texture::smooth);
-  const auto options = options_of("cuszp2-outlier", Bound::abs(1e-3));
+  const auto options = options_of("cuszp2-outlier", Bound::abs(0.05));
   EmulatedDevice device;
   const Plan plan(options, view_of_values(values, shape));
   const DeviceMemory stream(device, plan.most_bytes()), workspace(device, plan.workspace_bytes());
@@ -246,7 +246,7 @@ TEST(Traffic, IsThatOfValuesAndStream) {
   plan.compress(device, values.data(), stream.get(), plan.most_bytes(), &report, workspace.get(),
                 nullptr);
   const double raw = 4 * 65536, made = double(report.bytes);
-  ASSERT_GT(raw / made, 4);
+  ASSERT_GT(raw / made, 7);  // so that the payload fits into the image
   const auto traffic = [&] {
     return double(device.counts().global_reads + device.counts().global_writes);
   };

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "cuda_runtime.h"
-#include "leeway/gpu.h"
+#include "leeway/gpu.hpp"
 #include "tests/support.h"
 
 namespace leeway::test {
@@ -200,6 +200,36 @@ TEST(FakeGpu, LeavesTheCurrentDeviceAsItWas) {
   FAKE(cudaGetDevice)(&now);
   EXPECT_EQ(now, 0);
   EXPECT_EQ(work.result(), work.expected());
+}
+
+TEST(FakeGpu, IsThereForCpp) {
+  Work work;
+  const Gpu gpu("0");
+  EXPECT_EQ(gpu.name(), "fake GPU (sm_80)");
+  CompressOptions options;
+  options.bound = Bound::abs(1e-3);
+  options.recipe = "cuszp2-outlier";
+  options.chunk = {7, 100};
+  const View like(nullptr, DType::f32, work.shape);
+  const GpuPlan plan(gpu, options, like);
+  EXPECT_EQ(plan.most(), leeway_gpu_most(work.plan));
+  auto* const made = work.made->get<leeway_gpu_report>();
+  auto* const read = work.read->get<leeway_gpu_report>();
+  plan.compress(work.field->at, work.stream->at, plan.most(), made, work.workspace->at, work.queue);
+  plan.decompress(work.stream->at, 0, made, work.decoded->at, read, work.workspace->at, work.queue);
+  const Bytes stream = plan.to_host(made, work.stream->at, work.queue);
+  EXPECT_EQ(stream, work.expected());
+  work.expect_decoded();
+  const GpuPlan again(gpu, ByteView(stream));
+  const View part(work.decoded->get<std::byte>(), DType::f32, {3, 5});
+  again.decompress_region(work.stream->at, stream.size(), nullptr, {10, 20}, part, read,
+                          work.workspace->at, work.queue);
+  ASSERT_EQ(FAKE(cudaStreamSynchronize)(work.queue), cudaSuccess);
+  const Array right = leeway::decompress(stream, Box{{10, 20}, {3, 5}});
+  EXPECT_EQ(std::memcmp(work.decoded->at, right.data(), size_t(right.bytes())), 0);
+  options.recipe = "balanced";
+  EXPECT_THROW(GpuPlan(gpu, options, like), Error);
+  EXPECT_THROW(Gpu("zero"), Error);
 }
 
 TEST(FakeGpu, RefusesWhatIsElsewhere) {
