@@ -151,6 +151,7 @@ class Stream(_Held):
         self._report: Report | None = None
 
     def report(self) -> Report:
+        """What the device says of it."""
         if self._report is None:
             self._report = Report(_native.gpu_report(np.frombuffer(self._made.to_host(_native.GPU_REPORT_BYTES, self._queue), np.uint8)))
             self._keeps = None
@@ -158,10 +159,12 @@ class Stream(_Held):
 
     @property
     def nbytes(self) -> int:
+        """The size of the stream."""
         return int(self.report()["bytes"])
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """As an array of bytes."""
         return (self.nbytes,)
 
     def tobytes(self) -> bytes:
@@ -188,19 +191,23 @@ class Array(_Held):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Extents, slowest axis first."""
         return self._shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """float32 or float64."""
         return np.dtype(self._dtype)
 
     def check(self) -> Array:
+        """Waits, and raises what is wrong with the stream; returns the array itself."""
         if self._read is not None:
             _native.gpu_report(np.frombuffer(self._read.to_host(_native.GPU_REPORT_BYTES, self._queue), np.uint8))
         self._read = self._keeps = None
         return self
 
     def numpy(self) -> np.ndarray:
+        """The values in the memory of the host, checked."""
         self.check()
         values = self._memory.to_host(int(np.prod(self._shape, dtype=np.int64)) * self.dtype.itemsize, self._queue)
         return np.frombuffer(values, self.dtype).reshape(self._shape)
