@@ -38,6 +38,7 @@ add_executable(leeway_gpu_tests EXCLUDE_FROM_ALL leeway/gpu/emulator_test.cc lee
 leeway_test_program(leeway_gpu_tests)
 add_dependencies(leeway_gpu_tests leeway_fake_gpu)
 gtest_discover_tests(leeway_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+include(tests/ptx/ptx.cmake)
 
 # Programs of the documentation: built against the library as a user would, and run.
 foreach(example hello own_stage own_pipeline own_predictor own_quantizer figure2)
