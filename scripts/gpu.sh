@@ -5,6 +5,7 @@
 #   scripts/gpu.sh                     schedules, and generated fields
 #   FIELDS=folder scripts/gpu.sh       the fields of a folder, files like name_100x500x500.f32
 #   SEEDS=100 scripts/gpu.sh           fewer schedules; 0: none
+#   CHUNKS=3 scripts/gpu.sh            fewer chunks of each field
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${LEEWAY_BUILD:-build}
@@ -29,7 +30,7 @@ checked=0
 for field in "$fields"/*.f32 "$fields"/*.f64; do
   [ -e "$field" ] || continue
   type=${field##*.}
-  bytes=$(( 10 * 32768 * ${type#f} / 8 ))
+  bytes=$(( ${CHUNKS:-10} * 32768 * ${type#f} / 8 ))
   size=$(stat -c %s "$field")
   [ "$size" -ge "$bytes" ] || bytes=$size
   part=$work/part_$(( bytes * 8 / ${type#f} )).$type

@@ -69,7 +69,8 @@ class Updating {
   template <class F>
   LEEWAY_DEVICE u64 for_each_move(const F& f) {
     const OldTail old(update_, bytes_);
-    u64 place = args_.header_bytes, moved = 0;
+    // The first place is behind the header, whatever is in it.
+    u64 place = 24 + (load(reinterpret_cast<const u64*>(args_.stream) + 1) >> 32), moved = 0;
     for (u64 base = 0; base < chunks_; base += kThreads) {
       const u64 k = base + thread();
       const u64 room = k < chunks_ ? aligned(kFrameHead + u64(old.room(k))) : 0,
