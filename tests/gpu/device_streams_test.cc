@@ -110,7 +110,7 @@ TEST(DeviceStreams, AreNotTooLong) {
   args.header_bytes = kHeader;
   reinterpret_cast<u32*>(work.zeros)[0] = kDone;  // the next ticket
   reinterpret_cast<u32*>(work.zeros)[1] = kDone;  // chunks that are done
-  work.zeros[kZerosBefore + kDone - 1] = u64(2) << 62 | kBefore;
+  for (u32 k = 1; k <= kTile; ++k) work.zeros[kZerosBefore + kDone - k] = u64(2) << 62 | kBefore;
   device.compress(args, nullptr);
   EXPECT_EQ(report.status, kOk);
   u64 at = kHeader + kBefore;
