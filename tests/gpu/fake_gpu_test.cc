@@ -161,6 +161,7 @@ TEST(FakeGpu, IsCapturedInAGraph) {
     EXPECT_EQ(work.result(), work.expected());
     work.expect_decoded();
   }
+  FAKE(cudaGraphDestroy)(graph);
 }
 
 TEST(FakeGpu, UpdatesAStreamInItsMemory) {

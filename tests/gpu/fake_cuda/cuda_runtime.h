@@ -82,11 +82,12 @@ FAKE_CUDA cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue);
 FAKE_CUDA cudaError_t cudaEventDestroy(cudaEvent_t event);
 FAKE_CUDA cudaError_t cudaStreamBeginCapture(cudaStream_t queue, cudaStreamCaptureMode mode);
 FAKE_CUDA cudaError_t cudaStreamEndCapture(cudaStream_t queue, cudaGraph_t* graph);
+FAKE_CUDA cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 FAKE_CUDA cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t queue);
 
 // What tests ask of it and tell it.
 struct FakeCudaCalls {
-  unsigned clears = 0, kernels = 0, copies = 0, allocations = 0, frees = 0, waits = 0;
+  unsigned clears, kernels, copies, allocations, frees, waits;
 };
 FAKE_CUDA FakeCudaCalls fake_cuda_calls();
 // -1: there is no driver. What a kernel has done wrong is forgotten.

@@ -45,7 +45,7 @@ struct Block {
 struct State {
   int devices = 2;
   unsigned seed = 1;
-  FakeCudaCalls calls;
+  FakeCudaCalls calls{};
   std::string fault;  // a kernel's
   std::map<const unsigned char*, Block> memory;
   std::map<int, FakeStream> own;  // the queue of a device that has no name
@@ -314,6 +314,10 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t queue, cudaStreamCaptureMode) {
 cudaError_t cudaStreamEndCapture(cudaStream_t queue, cudaGraph_t* graph) {
   *graph = stream_of(queue).captured.release();
   state().captures.erase(&stream_of(queue));
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t queue) {
