@@ -5544,7 +5544,7 @@ static int LWYI(repair)(LWYI_TRANSFORM* t, lwyi_pool* pool, lwyi_reader* side) {
       for (i = 0; i < n; ++i) {
         const uint8_t* before = at + i - row;
         unsigned near = 2u * before[0] + before[-1] + before[1];
-        if (w->rank > 2) near += 2u * at[i - plane];
+        if (w->rank > 2) near += 2u * *(at + i - plane);
         t->contexts[i] = (uint8_t)(near < 15 ? near : 15);
       }
       if (!LWYI(next_codes)(t->source, t->contexts, n, t->codes)) return 0;
