@@ -6,6 +6,7 @@ module lwy_pow2_code (
   input  logic              clk_i,
   input  logic signed [9:0] step_exp_i,   // k, -100 < k < 100
   input  logic [31:0]       difference_i,
+  output logic [24:0]       fraction_o,   // two cycles before the others: what is rounded off
   output logic              has_code_o,   // it is at most 32767 before it is rounded
   output logic              negative_o,
   output logic [14:0]       magnitude_o
@@ -39,6 +40,7 @@ module lwy_pow2_code (
     .clk_i, .data_i({wide1, is_large1, negative1}), .data_o({wide2, is_large2, negative2})
   );
 
+  assign fraction_o = wide2[24:0];
   lwy_round_code u_round (
     .clk_i, .wide_i(wide2), .is_large_i(is_large2), .negative_i(negative2), .has_code_o,
     .negative_o, .magnitude_o
