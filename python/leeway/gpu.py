@@ -118,16 +118,16 @@ class _Held:
     def shape(self) -> tuple[int, ...]:
         raise NotImplementedError
 
-    def _array(self) -> Any:
+    def _capsule(self) -> Any:
         return _native.GpuMemory.array(self._memory, self._dtype, list(self.shape))
 
     def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
         if self._gpu.number >= 0 and stream != -1 and _queue(stream) != self._queue:
             self._gpu.order(self._queue, _queue(stream))
-        return self._array().__dlpack__()
+        return self._capsule()
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._array().__dlpack_device__()
+        return (1, 0) if self._gpu.number < 0 else (_CUDA, self._gpu.number)
 
     def __getattr__(self, name: str) -> Any:
         # Only memory of a GPU has it.
@@ -263,8 +263,8 @@ class _Borrowed(Stream):
     def compact(self) -> Stream:
         return self._own()
 
-    def _array(self) -> Any:
-        return self._own()._array()
+    def _capsule(self) -> Any:
+        return self._own()._capsule()
 
 
 def _on_device(stream: Any, gpu: _native.Gpu, queue: int) -> tuple[_native.GpuMemory, int]:
