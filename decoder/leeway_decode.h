@@ -1294,7 +1294,7 @@ static const lwyi_parameter lwyi_parameters[] = {
     {LWYI_PYRAMID, "tile", -1, -1, 40, NULL, LWYI_UNUSED},
     {LWYI_LINEAR, "step", 0, 0, 1, "short pow2", LWYI_STEP},
     {LWYI_LINEAR, "bins", 0, 0, 1073741824, NULL, LWYI_BINS},
-    {LWYI_LINEAR, "beyond", 0, 0, 1, "exact planes", LWYI_BEYOND},
+    {LWYI_LINEAR, "beyond", 0, 0, 2, "exact planes cut", LWYI_BEYOND},
     {LWYI_LINEAR, "second", 1, 0, 1, NULL, LWYI_UNUSED},
     {LWYI_LINEAR, "range", 0, 0, 1, NULL, LWYI_RANGE},
     {LWYI_TRUNCATE, "bits", 0, 0, 64, NULL, LWYI_BITS},
@@ -1436,7 +1436,7 @@ static int lwyi_parse_recipe(lwy_stream* s, lwyi_text text, lwyi_recipe* recipe)
 static int lwyi_check_recipe(lwy_stream* s, const lwyi_recipe* r, int dtype) {
   const int is_walk = r->predictor == LWYI_INTERP || r->predictor == LWYI_PYRAMID;
   const double* p = r->parameter;
-  if (p[LWYI_BEYOND] != 0)
+  if (p[LWYI_BEYOND] == 1)
     return lwyi_fail(s, LWY_UNSUPPORTED, "this small decoder does not know linear:beyond=planes");
   if (r->predictor == LWYI_LORENZO && r->predicts_first)
     return lwyi_fail(s, LWY_UNSUPPORTED,

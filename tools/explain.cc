@@ -28,7 +28,7 @@ struct Explain {
     check_recipe(recipe);
     const ArrayFile in = open_array(input, array);
     CompressOptions options;
-    options.bound = bound.bound();
+    options.bound = bound.bound_for(recipe);
     options.recipe = recipe;
     options.execution = work.execution("compressing");
     const Bytes stream = compress(in.view, options);

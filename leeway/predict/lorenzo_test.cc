@@ -9,7 +9,8 @@ namespace {
 // The definition: the product of differences over all corners, by inclusion and exclusion.
 template <class U>
 U residual_at(const std::vector<U>& values, const Shape& shape, const Index& at, int order) {
-  static constexpr int kWeights[3][3] = {{}, {1, -1, 0}, {1, -2, 1}};
+  static constexpr int kWeights[5][5] = {
+      {}, {1, -1}, {1, -2, 1}, {1, -3, 3, -1}, {1, -4, 6, -4, 1}};
   U sum = 0;
   std::array<u64, kMaxRank> extents;
   for (size_t axis = 0; axis < shape.rank(); ++axis)
@@ -41,7 +42,7 @@ void backward(const Lorenzo& lorenzo, Field<U> field) {
 
 TEST(Lorenzo, EqualsInclusionAndExclusion) {
   for (const Shape& full : shapes())
-    for (const int order : {1, 2}) {
+    for (const int order : {1, 2, 3, 4}) {
       const Shape shape = full.squeezed();
       std::mt19937_64 random(1);
       std::vector<u64> values(size_t(shape.size()));
@@ -173,7 +174,7 @@ struct Recorder {
 
 TEST(Lorenzo, WalkPredictsTheSame) {
   for (const Shape& full : shapes())
-    for (const int order : {1, 2})
+    for (const int order : {1, 2, 3, 4})
       for (const int axes : {1, 2, 8}) {
         const Shape shape = full.squeezed();
         std::vector<i32> values(size_t(shape.size()));
@@ -192,6 +193,38 @@ TEST(Lorenzo, WalkPredictsTheSame) {
           ASSERT_EQ(recorder.predictions[i] + residuals[i], integers[i])
               << to_string(shape) << " at " << i;
       }
+}
+
+// A cubic is nothing but its first values to four layers; before the quantizer, too.
+TEST(Lorenzo, LayersFollowPolynomials) {
+  const Shape shape{4000};
+  std::vector<double> values;
+  for (double i = 0; i < 4000; ++i) values.push_back(1e-6 * i * (i - 1000) * (i - 3500));
+  const auto bytes = [&](const std::string& recipe) {
+    return check_round_trip(values, shape, options_for<double>(Bound::abs(1e-2), recipe)).size();
+  };
+  for (const std::string recipe : {"linear+lorenzo:order=ORDER+huffman", "lorenzo:order=ORDER+exact+huffman"}) {
+    std::vector<size_t> sizes;
+    for (const std::string order : {"1", "2", "3", "4"}) {
+      std::string text = recipe;
+      sizes.push_back(bytes(text.replace(text.find("ORDER"), 5, order)));
+    }
+    EXPECT_LT(sizes[1], sizes[0]) << recipe;
+    EXPECT_LT(std::min(sizes[2], sizes[3]), sizes[1]) << recipe;
+  }
+}
+
+TEST(Lorenzo, LayersInWholeStreams) {
+  for (const Shape& shape : some_shapes())
+    for (const std::string order : {"3", "4"})
+      for (const std::string recipe : {"lorenzo:order=" + order + "+linear+huffman",
+                                       "linear+lorenzo:axes=2,order=" + order + "+huffman"})
+        for (const Texture texture : {Texture::smooth, Texture::hostile, Texture::huge}) {
+          check_round_trip(make_field<float>(shape, texture), shape,
+                           options_for<float>(Bound::abs(1e-3), recipe));
+          check_round_trip(make_field<u16>(shape, texture), shape,
+                           options_for<u16>(Bound::abs(2), recipe));
+        }
 }
 
 }  // namespace
