@@ -20,9 +20,10 @@ namespace {
 CompressOptions with_relative_bound(const View& array, const CompressOptions& options) {
   CompressOptions relative = options;
   double bound = std::numeric_limits<double>::max();
-  for (const Limit& limit : absolute_limits(array, options).limits()) {
-    if (limit.kind != BoundKind::abs) return options;
-    bound = std::min(bound, limit.value);
+  const Bound limits = absolute_limits(array, options);
+  for (const Limit& limit : limits.limits()) {
+    if (limit.kind != BoundKind::abs && limit.kind != BoundKind::lossless) return options;
+    bound = std::min(bound, limit.value);  // no loss: 0
   }
   const auto range = value_range(array, options);
   const double largest = range ? std::max(std::abs(range->min), std::abs(range->max)) : 0;

@@ -34,12 +34,14 @@ TEST(Explain, CodesOfAFieldThatIsKnown) {
 }
 
 TEST(Explain, LargeAndExactCodesAreCounted) {
-  std::vector<double> values(4096, 0.25);
+  std::vector<double> values(4096);
+  std::mt19937 random(3);
+  for (double& value : values) value = double(random()) * 1e-8;
   for (size_t i = 0; i < values.size(); i += 64) values[i] = 1e6;   // codes of 20 bits
   for (size_t i = 32; i < values.size(); i += 64) values[i] = 1e300;  // none
   const Explanation found = explanation_of(values, {4096}, 0.5, "linear+huffman");
   EXPECT_EQ(found.codes.count(), 4096u);
-  EXPECT_EQ(found.codes.larger(), 128u);  // a value without a code repeats the code before
+  EXPECT_EQ(found.codes.larger(), 64u);  // a value without a code repeats the code before
   EXPECT_EQ(found.exact, 64u);
 }
 

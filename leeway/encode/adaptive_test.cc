@@ -91,14 +91,14 @@ TEST(Adaptive, ALagHoldsBooksBackByAPage) {
 
 TEST(Adaptive, ThresholdsAndTheSymbolOfOutliersAreParameters) {
   std::vector<i32> codes = noise(3 << 12, 4, 1);
-  const auto wider = noise(3 << 12, 12, 2);  // sigma changes by 8: between the paper's thresholds
+  const auto wider = noise(3 << 12, 20, 2);  // sigma of all changes by 6.6
   codes.insert(codes.end(), wider.begin(), wider.end());
   Adaptive adaptive = with(BookRule::paper);
   EXPECT_EQ(changes(adaptive, codes)[4], 1);  // a new book
   adaptive.params.keep = 900;
   EXPECT_EQ(changes(adaptive, codes)[4], 0);  // the old one
   adaptive.params.keep = 100;
-  adaptive.params.restart = 700;
+  adaptive.params.restart = 600;
   EXPECT_EQ(changes(adaptive, codes)[4], 2 + kCommonBook);  // an offline book
 
   for (i32& code : codes) code = code % 50 == 7 ? code * 1000 : code;

@@ -15,8 +15,8 @@ struct Ahead {  // asks for what is not known yet
 struct Either : BestOf<LorenzoRule, LineRule, BeforeRule, Ahead> {
   static constexpr std::string_view kName = "either", kAbout = "the best of four rules";
 };
-struct Corner : BestOf<LorenzoRule> {
-  static constexpr std::string_view kName = "corner", kAbout = "Lorenzo's rule";
+struct LorenzoAlone : BestOf<LorenzoRule> {
+  static constexpr std::string_view kName = "alone", kAbout = "Lorenzo's rule";
 };
 
 template <class T, class... S>
@@ -76,7 +76,7 @@ TEST(BestOf, TakesTheBetterRuleForEachBlock) {
     values.push_back(i[1] < 32 ? column[i[1]] : float(i[0] * i[1]));
   });
   EXPECT_LT(check(values, shape, 0.01, Either(), Linear(), Huffman()).size(),
-            check(values, shape, 0.01, Corner(), Linear(), Huffman()).size());
+            check(values, shape, 0.01, LorenzoAlone(), Linear(), Huffman()).size());
 }
 
 TEST(BestOf, RegistrationsFindParametersAndEnd) {
