@@ -56,9 +56,9 @@ int main() {
                     {300, 400}, Bound::abs(1));
   // A transform instead of prediction.
   const Dft fourier{.params = {.waves = Waves::fourier}};
-  good &= show<double>("(f)",
-                       Compressor<double, Dft, Linear, Arithmetic, Zstd>(fourier, Linear(),
-                                                                         Arithmetic(), Zstd()),
-                       {40, 50, 60}, Bound::abs(1e-2));
+  good &= show<double>(
+      "(f)",
+      Compressor<double, Dft, Linear, Arithmetic, Zstd>(fourier, Linear(), Arithmetic(), Zstd()),
+      {40, 50, 60}, Bound::abs(1e-2));
   return good ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A quantizer with a grid of its own: what comes back are decimals with as few places as the bound allows, as
-// an instrument with a coarser scale would have written them.
+// A quantizer with a grid of its own: what comes back are decimals with as few places as the bound
+// allows, as an instrument with a coarser scale would have written them.
 //
 // at<T>(bound) gives the grid of one bound. Its first two functions are what a quantizer is about;
 // the other two do the same for many values, with predictions of 0, and leave it to the library to

@@ -29,8 +29,7 @@ struct Spikes : leeway::Linear {
   std::vector<I> read_apart(leeway::Reader& notes, size_t most) const {
     using U = std::make_unsigned_t<I>;
     std::vector<I> codes(size_t(notes.get_varint(most, "too many spikes")));
-    for (I& code : codes)
-      code = leeway::unzigzag(U(notes.get_varint(U(-1), "a spike too large")));
+    for (I& code : codes) code = leeway::unzigzag(U(notes.get_varint(U(-1), "a spike too large")));
     return codes;
   }
 };

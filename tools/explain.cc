@@ -48,8 +48,8 @@ struct Explain {
     const bool is_timed = field && !found.header.is_bound_by_chunk();
     const StageTimes times = is_timed ? time_stages(*field, found.header) : StageTimes();
     if (!output.empty()) {
-      const std::string page = report::explain_page("What '" + recipe_name() + "' makes of " + input,
-                                                    found, field, costs, times);
+      const std::string page = report::explain_page(
+          "What '" + recipe_name() + "' makes of " + input, found, field, costs, times);
       OutputFile out(output, force);
       out.write(ByteView(reinterpret_cast<const u8*>(page.data()), page.size()));
       out.commit();
@@ -90,9 +90,8 @@ struct Explain {
     for (const auto& [code, count] : e.codes.near())
       codes["histogram"].push_back(Json::array({code, count}));
     for (const PredictorCost& cost : costs)
-      json["predictors"].push_back({{"recipe", cost.recipe},
-                                    {"bits_a_value", cost.bits},
-                                    {"entropy_bits", cost.entropy}});
+      json["predictors"].push_back(
+          {{"recipe", cost.recipe}, {"bits_a_value", cost.bits}, {"entropy_bits", cost.entropy}});
     if (times.all > 0)
       json["seconds"] = {{"predict_and_quantize", times.predict}, {"all", times.all}};
     return json;
@@ -128,7 +127,8 @@ struct Explain {
                                      1e3 * times.predict, 1e3 * std::max(0.0, times.all - times.predict)));
     report.print();
     print_histogram(e);
-    if (!costs.empty()) fmt::print("\nOther predictors, on a sample: bits a value, entropy of a code\n");
+    if (!costs.empty())
+      fmt::print("\nOther predictors, on a sample: bits a value, entropy of a code\n");
     for (const PredictorCost& cost : costs)
       fmt::print("{:>9.4f} {:>9.4f}  {}\n", cost.bits, cost.entropy, cost.recipe);
   }

@@ -34,8 +34,9 @@ struct Explanation {
 };
 LEEWAY_EXPORT Explanation explain(const StreamReader& stream, const Execution& execution = {});
 
-// What the codes would cost if another predictor stood in a recipe, or none, or on the other side of
-// the quantizer: tried on the middle of an array, with the encoder and what follows it as they are.
+// What the codes would cost if another predictor stood in a recipe, or none, or on the other side
+// of the quantizer: tried on the middle of an array, with the encoder and what follows it as they
+// are.
 struct PredictorCost {
   std::string recipe;
   double bits = 0;     // a value, of the stream

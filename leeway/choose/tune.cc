@@ -108,7 +108,8 @@ class Search {
 
   Tuned run() {
     size_t bytes = 0;
-    if (!is_smaller(text_of(alternatives_), bytes)) fail_argument("the recipe does not fit this array");
+    if (!is_smaller(text_of(alternatives_), bytes))
+      fail_argument("the recipe does not fit this array");
     for (bool gains = true; gains && found_.trials < how_.most_trials;) {
       gains = false;
       for (Stages& stages : alternatives_)

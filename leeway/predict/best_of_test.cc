@@ -34,12 +34,13 @@ Bytes check(const std::vector<T>& values, const Shape& shape, double bound, S...
 }
 
 TEST(BestOf, KeepsTheBoundInBothOrdersAndAnyShape) {
-  for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{500}, Shape{20, 33}, Shape{7, 8, 13},
-                             Shape{3, 7, 8, 9}, Shape{2, 2, 3, 2, 7}})
+  for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{500}, Shape{20, 33},
+                             Shape{7, 8, 13}, Shape{3, 7, 8, 9}, Shape{2, 2, 3, 2, 7}})
     for (const Texture texture : {Texture::smooth, Texture::hostile, Texture::huge}) {
       const auto values = make_field<double>(shape, texture);
       check(values, shape, 1e-3, Either(), Linear(), Huffman());
-      check(values, shape, 1e-3, Linear(), Either{{.params = {.block = 3}, .rules = {}}}, Huffman());
+      check(values, shape, 1e-3, Linear(), Either{{.params = {.block = 3}, .rules = {}}},
+            Huffman());
       check(make_field<float>(shape, texture), shape, 1e-2, Either(), Linear(), Huffman());
     }
 }

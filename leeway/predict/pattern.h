@@ -224,9 +224,9 @@ struct Pattern {
       for (size_t s = 0; s < layout.count; ++s)
         for (size_t k = 0; k < layout.size; ++k) {
           const auto pattern = double(block[model.which * layout.size + k]);
-          const double d =
-              model.bits > 0 && (!is_floating<T> || s != model.which) ? predicted(model, s, pattern)
-                                                                     : 0;
+          const double d = model.bits > 0 && (!is_floating<T> || s != model.which)
+                               ? predicted(model, s, pattern)
+                               : 0;
           bits += bits_of_size(std::abs(double(block[s * layout.size + k]) - d) / step);
         }
       values += double(layout.block());

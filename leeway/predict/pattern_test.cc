@@ -50,10 +50,10 @@ TEST(Pattern, PredictsValuesBeforeTheyAreQuantized) {
 
 TEST(Pattern, AnyShapeTypeAndBlock) {
   for (const Shape& shape : some_shapes())
-    for (const std::string recipe : {"sz3-pastri", "sz-pastri", "linear+pattern:size=5,count=3+raw",
-                                     "linear+pattern:size=7,scale=peak+huffman",
-                                     "pattern:size=5,count=3+linear+raw",
-                                     "pattern+linear+huffman+zstd"})
+    for (const std::string recipe :
+         {"sz3-pastri", "sz-pastri", "linear+pattern:size=5,count=3+raw",
+          "linear+pattern:size=7,scale=peak+huffman", "pattern:size=5,count=3+linear+raw",
+          "pattern+linear+huffman+zstd"})
       for (const Texture texture : {Texture::smooth, Texture::hostile, Texture::huge}) {
         check_round_trip(make_field<double>(shape, texture), shape,
                          options_for<double>(Bound::abs(1e-3), recipe));

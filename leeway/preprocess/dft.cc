@@ -127,11 +127,15 @@ void transform(Field<T> field, const Dft::Params& params, bool forward) {
 }  // namespace
 
 template <class T>
-requires is_floating<T>
-void Dft::forward(Field<T> field, Writer&) const { transform(field, params, true); }
+  requires is_floating<T>
+void Dft::forward(Field<T> field, Writer&) const {
+  transform(field, params, true);
+}
 template <class T>
-requires is_floating<T>
-void Dft::backward(Field<T> field, Reader&) const { transform(field, params, false); }
+  requires is_floating<T>
+void Dft::backward(Field<T> field, Reader&) const {
+  transform(field, params, false);
+}
 
 #define LEEWAY_DFT(T)                                     \
   template void Dft::forward<T>(Field<T>, Writer&) const; \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dft: the discrete Fourier transform of real numbers, or its cosine form, which has no jump where a
-// block ends, block by block along every axis (dft.md).
+// Dft: the discrete Fourier transform of real numbers, or its cosine form, which has no jump where
+// a block ends, block by block along every axis (dft.md).
 //
 // Errors of coefficients spread over the values of a block and seldom add up. Coefficients are made
 // 3.5 times as large, so that errors of values would exceed the bound only at six standard
@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 2> param_words(Waves) { return {"cosine",
 
 struct Dft {
   static constexpr std::string_view kName = "dft";
-  static constexpr std::string_view kAbout = "cosine or Fourier transform of blocks along every axis";
+  static constexpr std::string_view kAbout =
+      "cosine or Fourier transform of blocks along every axis";
   static constexpr Kind kKind = Kind::preprocessor;
   static constexpr Traits kTraits{.floating_only = true};
   static constexpr size_t kMostBlock = 64;

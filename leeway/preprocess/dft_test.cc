@@ -12,9 +12,14 @@ TEST(Dft, IsItsOwnInverseAndKeepsTheEnergy) {
   std::mt19937 random(2);
   std::normal_distribution<double> normal;
   for (const Shape& shape : shapes())
-    for (const auto& [block, waves] :
-         {std::pair{2, Waves::cosine}, {7, Waves::cosine}, {8, Waves::cosine}, {64, Waves::cosine},
-          {2, Waves::fourier}, {7, Waves::fourier}, {8, Waves::fourier}, {64, Waves::fourier}}) {
+    for (const auto& [block, waves] : {std::pair{2, Waves::cosine},
+                                       {7, Waves::cosine},
+                                       {8, Waves::cosine},
+                                       {64, Waves::cosine},
+                                       {2, Waves::fourier},
+                                       {7, Waves::fourier},
+                                       {8, Waves::fourier},
+                                       {64, Waves::fourier}}) {
       std::vector<double> values(size_t(shape.size()));
       double energy = 0, transformed = 0;
       for (double& value : values) {
@@ -54,7 +59,9 @@ TEST(Dft, FourierFindsThePeriods) {
       Dft{.params = {.block = 16, .waves = Waves::fourier}}.forward(
           Field<double>{values.data(), Shape{n}}, side);
       for (size_t k = 0; k < n; ++k) {
-        const double wanted = k == 5 ? scale * std::cos(phase) : k == 6 ? scale * std::sin(phase) : 0;
+        const double wanted = k == 5   ? scale * std::cos(phase)
+                              : k == 6 ? scale * std::sin(phase)
+                                       : 0;
         EXPECT_NEAR(values[k], wanted, 1e-12) << n << " " << k;
       }
     }

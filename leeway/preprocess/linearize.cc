@@ -29,8 +29,7 @@ int bits_of_order(size_t count) { return count > 1 ? std::bit_width(count - 1) :
 
 }  // namespace
 
-std::vector<u32> Linearize::along_the_curve(std::span<const double> numbers,
-                                            const Points& points) {
+std::vector<u32> Linearize::along_the_curve(std::span<const double> numbers, const Points& points) {
   std::vector<Scale> scales(points.width);
   for (size_t i = 0; i < numbers.size(); ++i) scales[i % points.width].add(numbers[i]);
   const int bits = std::min(32, 63 / int(points.width));

@@ -47,7 +47,8 @@ TEST(Linearize, RefusesWhatIsNoOrder) {
 TEST(Linearize, WholeStreams) {
   for (const std::string recipe : {"linearize+linear+lorenzo:axes=1+huffman+zstd",
                                    "linearize+linear+lorenzo+rans", "reshape:axes=1+linearize+raw"})
-    for (const Shape& shape : {Shape{500, 3}, Shape{40, 50}, Shape{700}, Shape{1, 1}, Shape{0, 3}}) {
+    for (const Shape& shape :
+         {Shape{500, 3}, Shape{40, 50}, Shape{700}, Shape{1, 1}, Shape{0, 3}}) {
       check_round_trip(make_field<float>(shape, Texture::hostile), shape,
                        options_for<float>(Bound::abs(0.01), recipe));
       check_round_trip(make_field<i16>(shape, Texture::smooth), shape,

@@ -130,7 +130,8 @@ TEST(Log, RefusesUpdatesWithLargerValues) {
 // An absolute bound is the one relative to the largest value: smaller values have smaller errors.
 TEST(Log, KeepsAbsoluteBounds) {
   for (const Texture texture : kTextures)
-    for (const Bound& bound : {Bound::abs(0.01), Bound::rel(1e-4), Bound::abs(1) && Bound::rel(1e-3)}) {
+    for (const Bound& bound :
+         {Bound::abs(0.01), Bound::rel(1e-4), Bound::abs(1) && Bound::rel(1e-3)}) {
       const auto values = make_field<float>({30, 40}, texture);
       const auto options = options_for<float>(bound, "log+linear+lorenzo+huffman");
       const Bytes stream = compress(values.data(), {30, 40}, options);

@@ -110,8 +110,8 @@ struct LinearGrid<T> {
     return true;
   }
 
-  // What is kept of a value that has no code: SZ-1.4's "binary analysis" keeps the leading bits that
-  // the bound asks for.
+  // What is kept of a value that has no code: SZ-1.4's "binary analysis" keeps the leading bits
+  // that the bound asks for.
   T without_code(T x) const {
     const double scaled = double(x) / quantum;
     if (is_within || !(quantum > 0) || !(std::abs(scaled) < 0x1p53)) return x;

@@ -50,7 +50,8 @@ struct LinearParams {
           "short: just below twice the bound; pow2: the power of two at or below it");
     field("bins", bins, 0, 1 << 30, "how many codes there are; 0: all");
     field("beyond", beyond, Beyond::exact, Beyond::cut,
-          "other values are kept exactly; or their codes are stored apart, plane of bits by plane; or "
+          "other values are kept exactly; or their codes are stored apart, plane of bits by plane; "
+          "or "
           "the bits of floating values that the bound does not need are cut off");
     field(
         "second", second, 0, 1,

@@ -56,8 +56,9 @@ LEEWAY_EXPORT bool is_for(const Recipe& recipe, DType dtype);
 // Whether values are predicted from reconstructed ones; of the first alternative.
 LEEWAY_EXPORT bool predicts_first(const Recipe& recipe);
 
-// The bound that a recipe has by itself, so that none need be given: none at all if it keeps a given
-// number of bits of every value (truncate:bits=16), no loss if it loses nothing. Else no limits.
+// The bound that a recipe has by itself, so that none need be given: none at all if it keeps a
+// given number of bits of every value (truncate:bits=16), no loss if it loses nothing. Else no
+// limits.
 LEEWAY_EXPORT Bound bound_of(const Recipe& recipe);
 
 // Whether values can have a bound each.

@@ -126,7 +126,8 @@ std::vector<double> as_doubles(const View& array, u64 most) {
 // What a recipe says of a parameter: 36 of "linear+pattern:size=36".
 size_t parameter(const std::string& recipe, const std::string& name, size_t otherwise) {
   const size_t at = recipe.find(name + "=");
-  return at == std::string::npos ? otherwise : size_t(std::strtoul(&recipe[at + name.size() + 1], nullptr, 10));
+  return at == std::string::npos ? otherwise
+                                 : size_t(std::strtoul(&recipe[at + name.size() + 1], nullptr, 10));
 }
 
 // For recipes made for integrals: the block with the largest value, and its largest sub-blocks,
@@ -152,16 +153,19 @@ std::string pattern_plots(const Explanation& e, const View& array) {
     if (largest_in(b, block) > largest_in(first, block)) first = b;
   std::vector<size_t> rows;
   for (size_t k = 0; k < count; ++k) rows.push_back(first + k * width);
-  std::ranges::stable_sort(rows, std::greater(), [&](size_t row) { return largest_in(row, width); });
-  std::vector<double> x(block), y(values.begin() + std::ptrdiff_t(first),
-                                  values.begin() + std::ptrdiff_t(first + block));
+  std::ranges::stable_sort(rows, std::greater(),
+                           [&](size_t row) { return largest_in(row, width); });
+  std::vector<double> x(block),
+      y(values.begin() + std::ptrdiff_t(first), values.begin() + std::ptrdiff_t(first + block));
   for (size_t i = 0; i < block; ++i) x[i] = double(i);
   Plot whole("The block with the largest value", {"place in the block"}, {"value"});
   whole.line(x, y, 1);
-  Plot parts("Its largest sub-blocks, each over its largest value", {"place in the sub-block"}, {"part"});
+  Plot parts("Its largest sub-blocks, each over its largest value", {"place in the sub-block"},
+             {"part"});
   x.resize(width);
   for (size_t k = 0; k < std::min<size_t>(4, rows.size()); ++k) {
-    y.assign(values.begin() + std::ptrdiff_t(rows[k]), values.begin() + std::ptrdiff_t(rows[k] + width));
+    y.assign(values.begin() + std::ptrdiff_t(rows[k]),
+             values.begin() + std::ptrdiff_t(rows[k] + width));
     const double most = largest_in(rows[k], width);
     for (double& value : y) value /= most > 0 ? most : 1;
     parts.line(x, y, int(k) + 1, "sub-block " + leeway::report::count((rows[k] - first) / width));
@@ -193,17 +197,20 @@ std::string explain_page(const std::string& title, const Explanation& e, const V
           to_string(e.header.chunk) + ".</p>";
   page += "<h2>Where the bytes are</h2>" + table("Bytes, and bits a value", bytes_rows(e));
   page += "<h2>Codes</h2>" + table("What predictor and quantizer leave to the encoder", code_rows(e));
-  page += "<div class=plots>" +
-          histogram(e, Plot("Codes", {"code"}, {"part of all codes", true}), 1) +
-          histogram(e, Plot("Differences to predictions", {"difference / bound"}, {"part of all", true}), 2) +
-          levels(e) + (array ? pattern_plots(e, *array) : "") + "</div>";
+  page +=
+      "<div class=plots>" + histogram(e, Plot("Codes", {"code"}, {"part of all codes", true}), 1) +
+      histogram(
+          e, Plot("Differences to predictions", {"difference / bound"}, {"part of all", true}), 2) +
+      levels(e) + (array ? pattern_plots(e, *array) : "") + "</div>";
   page += "<h2>Choices</h2>" + table("Chunks", chunk_rows(e));
   if (!e.settings.empty()) page += table("Settings found by trials, and chunks", settings_rows(e));
   if (!costs.empty())
-    page += table("Other predictors on a sample: bits a value, entropy of a code", cost_rows(costs));
+    page +=
+        table("Other predictors on a sample: bits a value, entropy of a code", cost_rows(costs));
   if (times.all > 0)
     page += "<p>One thread: " + number(1e3 * times.predict, 3) + " ms to predict and quantize, " +
-            number(1e3 * std::max(0.0, times.all - times.predict), 3) + " ms to encode and pack.</p>";
+            number(1e3 * std::max(0.0, times.all - times.predict), 3) +
+            " ms to encode and pack.</p>";
   page += "<p class=soft>Special values (NaN, infinities, fill values): " + count(e.special) +
           ". Other values kept exactly: " + count(e.exact) + ".</p></html>\n";
   return page;
