@@ -1280,7 +1280,7 @@ typedef struct lwyi_parameter {
   int id;
 } lwyi_parameter;
 static const lwyi_parameter lwyi_parameters[] = {
-    {LWYI_LORENZO, "order", 1, 1, 2, NULL, LWYI_ORDER},
+    {LWYI_LORENZO, "order", 1, 1, 4, NULL, LWYI_ORDER},
     {LWYI_LORENZO, "axes", 8, 0, 8, NULL, LWYI_AXES},
     {LWYI_BLOCKS, "axes", 1, 1, 3, NULL, LWYI_AXES},
     {LWYI_BLOCKS, "size", 32, 8, 64, NULL, LWYI_SIZE},
