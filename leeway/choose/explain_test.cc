@@ -2,6 +2,7 @@
 #include "leeway/choose/explain.h"
 
 #include <cmath>
+#include <set>
 
 #include "leeway/report/explain_page.h"
 #include "tests/support.h"
@@ -93,6 +94,36 @@ TEST(Explain, ThePageNeedsNothingElse) {
   EXPECT_NE(page.find("<svg"), std::string::npos);
   EXPECT_EQ(page.find("<script"), std::string::npos);
   EXPECT_EQ(page.find("http"), std::string::npos);
+}
+
+TEST(Explain, OtherPredictorsAreTriedOnBothSides) {
+  const Shape shape{60, 70};
+  const auto values = make_field<float>(shape, Texture::smooth);
+  const auto options = options_for<float>(Bound::abs(1e-3), "lorenzo+linear+huffman");
+  const auto costs = predictor_costs(view_of(values.data(), shape), options);
+  EXPECT_TRUE(std::ranges::is_sorted(costs, {}, &PredictorCost::bits));
+  std::set<std::string> recipes;
+  for (const PredictorCost& cost : costs) recipes.insert(cost.recipe);
+  for (const char* recipe : {"lorenzo+linear+huffman", "linear+lorenzo+huffman", "linear+huffman",
+                             "interp+linear+huffman", "linear+blocks+huffman"})
+    EXPECT_TRUE(recipes.contains(recipe)) << recipe;
+  EXPECT_EQ(recipes.size(), costs.size());
+  // Prediction pays on a smooth field.
+  EXPECT_NE(costs.front().recipe, "linear+huffman");
+}
+
+TEST(Explain, ThePageShowsTheArray) {
+  const Shape shape{3 * 1296};
+  std::vector<double> integrals(shape.size());
+  for (size_t i = 0; i < integrals.size(); ++i)
+    integrals[i] = std::sin(double(i % 36)) * std::cos(double(i / 36));
+  const View view = view_of(integrals.data(), shape);
+  const Explanation found = explanation_of(integrals, shape, 1e-6, "linear+pattern+huffman");
+  const std::string page = report::explain_page("integrals", found, &view, {{"linear+raw", 1, 2}},
+                                                {.predict = 0.001, .all = 0.002});
+  EXPECT_NE(page.find("largest sub-blocks"), std::string::npos);
+  EXPECT_NE(page.find("linear+raw"), std::string::npos);
+  EXPECT_NE(page.find("to encode and pack"), std::string::npos);
 }
 
 }  // namespace
