@@ -3,8 +3,8 @@
  *
  *   cc examples/gpu.c -lleeway -lm -o gpu && ./gpu
  *
- * "emulator" runs the kernels on the processor, in the memory of the host, so that this program runs
- * anywhere. For a GPU: "0" instead, cudaMalloc() and cudaFree() for malloc() and free(), and a
+ * "emulator" runs the kernels on the processor, in the memory of the host, so that this program
+ * runs anywhere. For a GPU: "0" instead, cudaMalloc() and cudaFree() for malloc() and free(), and a
  * cudaStream_t for the queue. */
 #include <math.h>
 #include <stdio.h>
@@ -53,8 +53,8 @@ int main(void) {
 
   /* Nothing waits here: the size of the stream is in a report on the device. */
   check(leeway, leeway_gpu_compress(leeway, plan, field, stream, most, made, workspace, queue));
-  check(leeway, leeway_gpu_decompress(leeway, plan, stream, 0, made, decoded, read, workspace,
-                                      queue));
+  check(leeway,
+        leeway_gpu_decompress(leeway, plan, stream, 0, made, decoded, read, workspace, queue));
 
   /* This waits. */
   unsigned char* const host = memory(most);
