@@ -15,7 +15,7 @@ namespace leeway {
 namespace {
 
 // Numbers of pairs of functions in two shells, s to f, Cartesian or spherical.
-constexpr size_t kPairs[] = {3,  5,  6,  7,  9,  10, 15, 18, 21, 25,
+constexpr size_t kPairs[] = {3,  5,  6,  7,  9,  10, 15, 18, 21,  25,
                              30, 35, 36, 49, 50, 60, 70, 90, 100, 105};
 constexpr size_t kMostPairs = 105;
 
@@ -65,8 +65,8 @@ class Blocks {
     for (size_t i = 0; i < kPieces; ++i) {
       const T* const u = values_ + i * step + i * 7919 % step;  // at all places of a block
       const T* const v = u + lag;
-      const double cosine = std::abs(product(u, v, lag)) /
-                            std::sqrt(product(u, u, lag) * product(v, v, lag));
+      const double cosine =
+          std::abs(product(u, v, lag)) / std::sqrt(product(u, u, lag) * product(v, v, lag));
       if (!(cosine >= 0)) continue;  // zeros, or special values
       sum += cosine;
       count += 1;
@@ -90,7 +90,8 @@ class Blocks {
     double bits = 0, count = 0;
     for (size_t stretch = 0; stretch < kStretches; ++stretch) {
       const size_t first = (stretch * size_ / kStretches + block - 1) / block;
-      for (size_t i = first; i < std::min(all, first + std::max<size_t>(1, kStretch / block)); ++i) {
+      for (size_t i = first; i < std::min(all, first + std::max<size_t>(1, kStretch / block));
+           ++i) {
         bits += Matrix(values_ + i * block, shape, 1 / step).bits();
         count += double(block);
       }
@@ -168,7 +169,7 @@ class Blocks {
     }
     static double bits_of_code(double value) {
       const double size = std::abs(value);
-      return size < 0.5 ? 0.25 : 1.5 + std::bit_width(u64(std::min(size, 0x1p60)));
+      return size >= 0.5 ? 1.5 + std::bit_width(u64(std::min(size, 0x1p60))) : 0.25;  // NaN, too
     }
 
     std::vector<double> rest_;

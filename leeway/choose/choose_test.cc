@@ -35,8 +35,9 @@ TEST(Choose, TheStreamSaysWhatWasChosen) {
     return inspect(compress(values.data(), shape, options_for<T>(Bound::abs(bound), name)))
         .header.recipe;
   };
-  const std::string small = to_string(parse_recipe("small"));
-  EXPECT_EQ(recipe_of(smooth, 1e-3, "auto"), small);
+  // Nothing has to be learned here, so that "small" makes the same chunks.
+  const std::string usual = to_string(parse_recipe("balanced"));
+  EXPECT_EQ(recipe_of(smooth, 1e-3, "auto"), usual);
   EXPECT_EQ(recipe_of(smooth, 1e-3, "auto"), recipe_of(smooth, 1e-3, "auto"));
   EXPECT_EQ(recipe_of(smooth, 0.5, "sz3-aps"), to_string(parse_recipe("sz3-lr")));
   EXPECT_EQ(recipe_of(smooth, 0.49, "sz3-aps"), "transpose+linear:step=pow2+arithmetic");
@@ -44,7 +45,7 @@ TEST(Choose, TheStreamSaysWhatWasChosen) {
   std::mt19937 random(5);
   std::vector<i32> rare(size_t(shape.size()));
   for (i32& value : rare) value = random() % 50 ? 0 : i32(random() % 1000);
-  EXPECT_NE(recipe_of(rare, 0.4, "auto"), small);
+  EXPECT_NE(recipe_of(rare, 0.4, "auto"), usual);
 }
 
 TEST(Choose, CountsAreKeptExactly) {

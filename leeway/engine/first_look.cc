@@ -10,8 +10,8 @@ namespace leeway {
 bool can_look_on_the_way(const Job& job) {
   const CompressOptions& options = job.options;
   const auto& limits = job.header.bound.limits();
-  const bool is_absolute = std::ranges::all_of(
-      limits, [](const Limit& limit) { return limit.kind == BoundKind::abs; });
+  const bool is_absolute =
+      std::ranges::all_of(limits, [](const Limit& limit) { return limit.kind == BoundKind::abs; });
   return is_absolute && !limits.empty() && options.detect_fills && options.fills.empty() &&
          options.fill_bits.empty() && !(options.rms > 0) && !options.earlier &&
          !options.keeps_all && !options.grows && !job.header.is_growing && !job.part &&

@@ -20,6 +20,7 @@ void expect_same(const std::vector<T>& values, const Shape& shape, const Compres
         << options.recipe << " " << to_string(shape);
     const Info info = inspect(stream);
     EXPECT_EQ(report.fills, info.header.fills);
+    if (options.brief) continue;  // states no range
     EXPECT_EQ(report.min, info.header.min);
     EXPECT_EQ(report.max, info.header.max);
   }
