@@ -26,15 +26,15 @@ CLOSE = 0.05
 # name: (top module, parameters, the most that the design may take on Xilinx 7: LUT, DSP; its least
 # clock on an ECP5 in MHz; 0: not placed)
 DESIGNS = {
-    "wavesz": ("lwy_wavesz", {}, 3000, 0, 100),
+    "wavesz": ("lwy_wavesz", {}, 3000, 0, 120),
     "wavesz-5": ("lwy_wavesz", {"Stages": "5"}, 3000, 0, 0),
     "wavesz-decoder": ("lwy_wavesz_decoder", {}, 2200, 0, 0),
-    "blocks": ("lwy_blocks", {}, 1400, 3, 100),
+    "blocks": ("lwy_blocks", {}, 1400, 3, 120),
     "blocks-pow2": ("lwy_blocks", {"Pow2": "1'b1"}, 1400, 0, 0),
     "blocks-outlier": ("lwy_blocks", {"Outlier": "1'b1"}, 1650, 3, 0),
     "blocks-decoder": ("lwy_blocks_decoder", {}, 1600, 3, 0),
     "ceaz": ("lwy_ceaz", {}, 1900, 3, 0),
-    "ceaz-pow2": ("lwy_ceaz", {"Pow2": "1'b1"}, 1700, 0, 0),
+    "ceaz-pow2": ("lwy_ceaz", {"Pow2": "1'b1"}, 1150, 0, 100),
     "ceaz-lane": ("lwy_ceaz_lane", {"Pow2": "1'b1"}, 2600, 0, 0),
     "book-maker": ("lwy_book_maker", {}, 2500, 0, 0),
 }
