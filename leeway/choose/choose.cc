@@ -6,6 +6,7 @@
 
 #include "leeway/base/environment.h"
 #include "leeway/choose/advise.h"
+#include "leeway/choose/blocks.h"
 #include "leeway/choose/critical_points.h"
 #include "leeway/choose/equal_error.h"
 #include "leeway/choose/tune.h"
@@ -41,6 +42,9 @@ Choice smallest_on_sample(const View& array, const CompressOptions& options) {
   const std::string recipes[] = {"balanced", "small", "plain",   "linear+arithmetic",
                                  "sz3-lr",   "eri",   "lossless"};
   if (array.shape.size() == 0) return {recipes[0]};
+  // Of blocks, the middle of the array is not the sample to try.
+  if (const std::string found = recipe_for_blocks(recipes[1], array, options); found != recipes[1])
+    return {found};
   CompressOptions trial = options;
   trial.bound = absolute_limits(array, options);
   const View part = middle_part(array, kSample);
@@ -95,7 +99,8 @@ bool is_choice(std::string_view name) { return find_choice(name) != nullptr; }
 Choice choose(const View& array, const CompressOptions& options) {
   const DefaultFloatingPoint environment;
   const NamedChoice* choice = find_choice(options.recipe);
-  return choice ? choice->choose(array, options) : Choice{recipe_at_equal_error(array, options)};
+  if (choice) return choice->choose(array, options);
+  return {recipe_for_blocks(recipe_at_equal_error(array, options), array, options)};
 }
 
 void check_recipe(std::string_view text) {

@@ -82,7 +82,7 @@ std::vector<std::string> with_other_predictors(const std::string& text) {
     all.push_back(before + quantizer + "+" + name + after);
   }
   std::ranges::sort(all);
-  all.erase(std::ranges::unique(all).begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 

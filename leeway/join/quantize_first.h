@@ -119,6 +119,7 @@ class QuantizeFirst final : public Join<T> {
   JoinTraits traits() const override {
     const Traits own = predictor_->traits();
     return {.chunk_values = own.chunk_values,
+            .block_values = predictor_->block_values(),
             .lossless = Q::kTraits.lossless,
             .whole_rows = own.whole_rows,
             .makes_trials = wants_range(quantizer_)};
