@@ -22,7 +22,8 @@ set_source_files_properties(tests/compose_predict_first_test.cc tests/compose_qu
 # For the thread sanitizer: what runs on several threads.
 add_executable(leeway_thread_tests EXCLUDE_FROM_ALL leeway/base/parallel_test.cc leeway/engine/lookback_test.cc
                leeway/engine/engine_test.cc leeway/engine/update_test.cc tests/promises_test.cc tests/c_api_test.cc
-               leeway/parallel/parallel_test.cc leeway/parallel/messages_test.cc)
+               leeway/parallel/parallel_test.cc leeway/parallel/messages_test.cc leeway/parallel/append_test.cc
+               leeway/parallel/pending_test.cc)
 leeway_test_program(leeway_thread_tests)
 gtest_discover_tests(leeway_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 

@@ -198,6 +198,28 @@ TEST_F(ParallelTest, SameStreamForEveryBound) {
   EXPECT_EQ(contents(path()), serial(values, shape, settings)) << "regions";
 }
 
+// Recipes that are chosen by a look at the values: by those that one process would look at.
+TEST_F(ParallelTest, SameChoiceOnAnyRanks) {
+  const Shape shape{70, 75, 80};  // more than a choice looks at
+  std::vector<std::string> chosen;
+  for (const test::Texture texture : {test::Texture::smooth, test::Texture::noise}) {
+    const std::vector<float> values = test::make_field<float>(shape, texture);
+    const std::vector<std::pair<std::string, std::pair<std::string, double>>> choices = {
+        {"auto", {"rel", 1e-2}}, {"sz3-aps", {"rel", 1e-3}}, {"balanced", {"psnr", 50}}};
+    for (const auto& [recipe, bound] : choices) {
+      const Settings settings{.bounds = {bound}, .recipe = recipe, .chunk = {40, 40, 40}};
+      const Bytes whole = serial(values, shape, settings);
+      chosen.push_back(inspect(whole).header.recipe);
+      for (const int ranks : {1, 5}) {
+        write_in_parallel(path(), values, shape, cut(shape, 9, 7), all_of(ranks), ranks, settings);
+        EXPECT_EQ(contents(path()), whole) << recipe << " " << ranks;
+      }
+    }
+  }
+  std::ranges::sort(chosen);
+  EXPECT_GT(std::ranges::unique(chosen).begin() - chosen.begin(), 3);
+}
+
 TEST_F(ParallelTest, RanksWithNothingOrSpecialValuesOnly) {
   const Shape shape{24, 16, 16};
   std::vector<float> values = some_field(shape);
@@ -330,7 +352,7 @@ TEST_F(ParallelTest, FaultsOfOneRankAreFaultsOfAll) {
               }),
       "disagree on the chunk");
   has(attempt(path(), [](int, Settings& s, Box&) { s.bounds = {}; }), "bound is needed");
-  has(attempt(path(), [](int, Settings& s, Box&) { s.recipe = "auto"; }), "name a recipe");
+  has(attempt(path(), [](int, Settings& s, Box&) { s.recipe = "cpsz"; }), "lies in parts here");
   has(attempt(path(),
               [](int r, Settings&, Box& b) {
                 if (r == 1) b.first[0] = 4;
