@@ -24,9 +24,9 @@ struct Choice {
 struct Sight {
   DType dtype = DType::f32;
   Shape shape{};
-  View middle{};                                         // at most kMiddleValues
+  View middle{};                                          // at most kMiddleValues
   std::function<std::optional<ValidRange>()> range = {};  // as value_range()
-  View whole{};                                          // without data if it lies in parts
+  View whole{};                                           // without data if it lies in parts
 };
 inline constexpr u64 kMiddleValues = u64(1) << 18;
 

@@ -56,8 +56,8 @@ std::string recipe_at_equal_error(const Sight& array, const CompressOptions& opt
   trial.detect_fills = false;
   trial.brief = true;
   trial.execution.threads = options.execution.threads;
-  trial.bound =
-      for_part(options.bound, *range, double(array.shape.size()), double(array.middle.shape.size()));
+  trial.bound = for_part(options.bound, *range, double(array.shape.size()),
+                         double(array.middle.shape.size()));
   if (trial.bound.limits().empty()) return options.recipe;
   const auto bytes_by = [&](std::string_view recipe) {
     trial.recipe = recipe;

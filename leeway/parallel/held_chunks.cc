@@ -65,9 +65,8 @@ HeldChunks::HeldChunks(const Team& team, const Header& header, const Plan& plan,
     sent_bytes_ += bytes.size();
   }
   for (auto& [rank, bytes] : parcels.incoming) incoming.push_back({rank, std::span(bytes)});
-  team.exchange(outgoing, incoming, [&] {
-    own_ = summary_of(blocks_, header_.dtype, declared_, options_.execution);
-  });
+  team.exchange(outgoing, incoming,
+                [&] { own_ = summary_of(blocks_, header_.dtype, declared_, options_.execution); });
   bring_together(parcels);
 }
 

@@ -12,9 +12,8 @@ namespace {
 std::unique_ptr<Transfer> start_receive_whole(const Team& team, const MutableView& array, int from,
                                               const Execution& execution) {
   const auto parcel = std::make_shared<Parcel>();
-  return std::make_unique<Followed>(start_receive(team, *parcel, from), [=] {
-    unpack(*parcel, array, execution);
-  });
+  return std::make_unique<Followed>(start_receive(team, *parcel, from),
+                                    [=] { unpack(*parcel, array, execution); });
 }
 
 void check(const Team& team, int root, size_t parts, bool has_parts) {
@@ -81,8 +80,7 @@ std::unique_ptr<Transfer> start_scatter(const Team& team, std::span<const View> 
 std::unique_ptr<Transfer> start_bcast(const Team& team, const MutableView& array, int root,
                                       const CompressOptions& options) {
   check(team, root, 0, false);
-  if (team.rank() != root)
-    return start_receive_whole(team, array, root, options.execution);
+  if (team.rank() != root) return start_receive_whole(team, array, root, options.execution);
   const Parcel parcel =
       packed_for_all(team, View(array.data, array.dtype, array.shape, array.strides), options);
   auto all = std::make_unique<Transfers>();

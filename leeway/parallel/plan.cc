@@ -122,9 +122,8 @@ u64 smallest_factor(u64 n) {
 void check_inside(const Shape& shape, std::span<const Held> held) {
   for (const Held& one : held)
     if (one.box.shape.rank() != shape.rank() || !contains(shape, one.box))
-      fail_argument("block " + std::to_string(one.index) + " of rank " +
-                    std::to_string(one.rank) + " (" + place(one.box) + ") is outside the array " +
-                    to_string(shape));
+      fail_argument("block " + std::to_string(one.index) + " of rank " + std::to_string(one.rank) +
+                    " (" + place(one.box) + ") is outside the array " + to_string(shape));
 }
 
 Box intersection(const Box& a, const Box& b) {

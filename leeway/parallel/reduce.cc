@@ -82,9 +82,7 @@ void check_result(const Team& team, const View& mine, const MutableView* result,
 
 void find_way(Reduction& reduction, Route route, u64 values, int root) {
   if (route == Route::automatic)
-    route = root != kAll             ? Route::tree
-            : values >= kRingValues ? Route::ring
-                                     : Route::doubling;
+    route = root != kAll ? Route::tree : values >= kRingValues ? Route::ring : Route::doubling;
   if (route == Route::tree) {
     reduction.up();
     root == kAll ? reduction.down() : reduction.move(0, root);

@@ -69,7 +69,8 @@ void Reduction::ring() {
     const bool adds = turn < ranks_ - 1, is_last = turn + 1 == 2 * (ranks_ - 1);
     const int given = (rank_ - turn + 2 * ranks_) % ranks_, taken = (given + ranks_ - 1) % ranks_;
     go((rank_ + 1) % ranks_, [this, given] { return packed(segments_[size_t(given)]); },
-       (rank_ + ranks_ - 1) % ranks_, [this, taken, adds, is_last](const Parcel& in) {
+       (rank_ + ranks_ - 1) % ranks_,
+       [this, taken, adds, is_last](const Parcel& in) {
          Partial other = unpacked(in, begin(taken + 1) - begin(taken));
          if (adds)
            lattice_.merge(segments_[size_t(taken)], other);
@@ -134,8 +135,7 @@ void Reduction::hand_to(int rank) {
 }
 
 void Reduction::add_from(int rank) {
-  go(kNobody, {}, rank,
-     [this](const Parcel& in) { lattice_.merge(mine_, unpacked(in, count_)); });
+  go(kNobody, {}, rank, [this](const Parcel& in) { lattice_.merge(mine_, unpacked(in, count_)); });
 }
 
 void Reduction::take_from(int rank) {

@@ -79,9 +79,9 @@ std::string recipe_for_all(const Team& team, DType dtype, const Shape& shape,
   const BroughtToOne middle(team, dtype, middle_box(shape, kMiddleValues), held, blocks);
   Bytes name;
   if (team.rank() == 0) {
-    const Choice choice = choose(
-        Sight{dtype, shape, middle.view(dtype), [&] { return range_of_summary(all, dtype, options); }},
-        options);
+    const Choice choice = choose(Sight{dtype, shape, middle.view(dtype),
+                                       [&] { return range_of_summary(all, dtype, options); }},
+                                 options);
     name.assign(choice.recipe.begin(), choice.recipe.end());
   }
   team.bcast(name, 0);

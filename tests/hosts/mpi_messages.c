@@ -87,8 +87,8 @@ static void try_arrays(void) {
            "streams");
     finish(transfer, "streams");
     for (int i = 0; me == 0 && i < ranks; ++i) {
-      must(leeway_decompress(leeway, leeway_buffer_data(streams[i]),
-                             leeway_buffer_size(streams[i]), &from) == LEEWAY_OK,
+      must(leeway_decompress(leeway, leeway_buffer_data(streams[i]), leeway_buffer_size(streams[i]),
+                             &from) == LEEWAY_OK,
            "decompress");
       leeway_buffer_free(streams[i]);
       expect_field(other, i, kBound, "what a stream held");

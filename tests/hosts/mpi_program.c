@@ -2,14 +2,15 @@
  * Many ways to write and read one array on many ranks, for test_mpi.py:
  *   mpi_program write FILE SHAPE CHUNK HOW RECIPE BOUND=VALUE [FIELD] [OPTION ...]
  *   mpi_program append FILE SHAPE ...    the same for rows behind a growing stream
- *   mpi_program read FILE SHAPE SEED     boxes at random; prints a sum that must not depend on ranks
- *   mpi_program field FILE SHAPE FIELD [type=TYPE]   the array in a raw file
- * Several commands may follow each other, with -- between them.
+ *   mpi_program read FILE SHAPE SEED     boxes at random; prints a sum that must not depend on
+ * ranks mpi_program field FILE SHAPE FIELD [type=TYPE]   the array in a raw file Several commands
+ * may follow each other, with -- between them.
  *
  * HOW: slab, block, odd (60 boxes dealt to the ranks), half (every second rank has nothing), one
  * (one rank has all). FIELD: smooth, nan (one rank has NaN only), fill, const, huge, exact (the
  * same in every language). Options: die=RANK,CALL kills a rank (-9) at its n-th call of the team;
- * limit=BYTES: no file may be larger; memory=BYTES: the last rank gets no more than that;
+ * limit=BYTES: no file may be larger; memory=BYTES: the last rank gets no more than
+ * that from then on;
  * lose=RANK: a page of what this rank writes never reaches the file; disagree: the last rank has
  * another bound; at=N: the field begins N planes later; streamed=BYTES; sleep=SECONDS: the last
  * rank comes late; type=TYPE: f32, f64 or i16.
@@ -101,7 +102,8 @@ static leeway_block block_of(const Box* box, int64_t strides[3], const char* fie
   const uint64_t all = plane * (box->extent[0] + 2 * kGhost);
   const uint64_t bytes = width();
   char* memory = malloc(all * bytes + 1);
-  for (uint64_t i = 0; i < all; ++i) put_value(dtype == LEEWAY_I16 ? 32767 : 1e38, memory + i * bytes);
+  for (uint64_t i = 0; i < all; ++i)
+    put_value(dtype == LEEWAY_I16 ? 32767 : 1e38, memory + i * bytes);
   char* inner = memory + kGhost * (plane + row + 1) * bytes;
   if (field)
     for (uint64_t i = 0; i < box->extent[0]; ++i)
@@ -178,6 +180,17 @@ static void parse(const char* text, uint64_t to[3]) {
   to[0] = a, to[1] = b, to[2] = c;
 }
 
+/* From now on, no more than these bytes besides those that this process has. */
+static void limit_memory(unsigned long long bytes) {
+  unsigned long long pages = 0;
+  FILE* in = fopen("/proc/self/statm", "r");
+  if (!in || fscanf(in, "%llu", &pages) != 1) exit(2);
+  fclose(in);
+  bytes += pages * (unsigned long long)sysconf(_SC_PAGESIZE);
+  const struct rlimit most = {bytes, bytes};
+  setrlimit(RLIMIT_AS, &most);
+}
+
 static int run_write(int argc, char** argv, leeway_context* leeway) {
   const char* field = argc > 8 ? argv[8] : "smooth";
   char kind[32];
@@ -188,6 +201,7 @@ static int run_write(int argc, char** argv, leeway_context* leeway) {
   leeway_mpi_files files = LEEWAY_MPI_FILES_DEFAULT;
   leeway_write_options options = {0};
   const int appends = strcmp(argv[1], "append") == 0;
+  unsigned long long memory = 0;
   field_at = 0;
   dtype = LEEWAY_F32;
   careless = -1;
@@ -207,10 +221,7 @@ static int run_write(int argc, char** argv, leeway_context* leeway) {
       const struct rlimit most = {limit, limit};
       setrlimit(RLIMIT_FSIZE, &most);
     }
-    if (sscanf(argv[i], "memory=%llu", &limit) == 1 && me == ranks - 1) {
-      const struct rlimit most = {limit, limit};
-      setrlimit(RLIMIT_AS, &most);
-    }
+    sscanf(argv[i], "memory=%llu", &memory);
   }
   options.stripe = options.writers ? 4096 : 0;
   leeway_set_bound(leeway, kind, bound);
@@ -227,6 +238,7 @@ static int run_write(int argc, char** argv, leeway_context* leeway) {
   if (leeway_mpi_team_create(MPI_COMM_WORLD, files, &team) != 0) return 3;
   if (victim >= 0) make_mortal(&team);
   if (careless >= 0) healthy = team, team.file_write = lose_write;
+  if (memory > 0 && me == ranks - 1) limit_memory(memory);
   const leeway_status status = (appends ? leeway_team_append : leeway_team_write)(
       leeway, &team, argv[2], dtype, 3, shape, (size_t)count, blocks, &options, &report);
   leeway_mpi_team_free(&team);
