@@ -230,7 +230,7 @@ def messages(bench):
         rows.append([f"{kilobytes}", *(f"{microseconds(near, what):.1f}" for what in ("compress", "decompress", "raw", "compressed")),
                      *(f"{microseconds(far, what):.0f}" if far else "-" for what in ("raw", "compressed")), *map(str, paper)])
     table(f"Table 6: small messages, microseconds (recipe fast); the far columns over {bench.options.link}",
-          ["KB", "compress (measured)", "decompress (measured)", "raw, shared memory (measured)", "sent compressed (measured)", "raw, far (measured)",
+          ["KB", "compress (processor time)", "decompress (processor time)", "raw, shared memory (measured)", "sent compressed (measured)", "raw, far (measured)",
            "sent compressed, far (measured)", "SZ (quoted)", "cuSZ (quoted)", "cuZFP (quoted)", "CEAZ (quoted)"], rows)
 
 

@@ -180,8 +180,14 @@ static void parse(const char* text, uint64_t to[3]) {
   to[0] = a, to[1] = b, to[2] = c;
 }
 
-/* From now on, no more than these bytes besides those that this process has. */
+/* From now on, the last rank gets no more than these bytes besides those that it has. An MPI that
+ * connects ranks when they first need it has done so before. */
 static void limit_memory(unsigned long long bytes) {
+  enum { kEach = 1 << 17 };
+  char* all = calloc(2 * (size_t)ranks, kEach);
+  MPI_Alltoall(all, kEach, MPI_BYTE, all + (size_t)ranks * kEach, kEach, MPI_BYTE, MPI_COMM_WORLD);
+  free(all);
+  if (me != ranks - 1) return;
   unsigned long long pages = 0;
   FILE* in = fopen("/proc/self/statm", "r");
   if (!in || fscanf(in, "%llu", &pages) != 1) exit(2);
@@ -238,7 +244,7 @@ static int run_write(int argc, char** argv, leeway_context* leeway) {
   if (leeway_mpi_team_create(MPI_COMM_WORLD, files, &team) != 0) return 3;
   if (victim >= 0) make_mortal(&team);
   if (careless >= 0) healthy = team, team.file_write = lose_write;
-  if (memory > 0 && me == ranks - 1) limit_memory(memory);
+  if (memory > 0) limit_memory(memory);
   const leeway_status status = (appends ? leeway_team_append : leeway_team_write)(
       leeway, &team, argv[2], dtype, 3, shape, (size_t)count, blocks, &options, &report);
   leeway_mpi_team_free(&team);
