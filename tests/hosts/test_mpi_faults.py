@@ -125,7 +125,7 @@ def ranks_of(run):
     found = []
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            if b"LEEWAY_TEST_JOB=%d" % run in (folder / "environ").read_bytes() and os.readlink(folder / "exe").endswith("/program"):
+            if b"LEEWAY_TEST_JOB=%d\0" % run in (folder / "environ").read_bytes() and os.readlink(folder / "exe").endswith("/program"):
                 found.append(int(folder.name))
         except OSError:
             continue
