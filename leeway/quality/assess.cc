@@ -159,7 +159,6 @@ class Assessor {
 
   void by_value(const Tile& tile, TileScores& s) const {
     s.slice = tile.position / slice_values_;
-    CompensatedSum sum_x, sum_y;
     for (size_t i = 0; i < tile.x.size(); ++i) {
       if (!tile.valid[i]) continue;
       const double size = std::abs(tile.x[i]), error = std::abs(tile.e[i]);
