@@ -115,7 +115,9 @@ class TypedChunkCodec final : public ChunkCodec {
     }
     const Opened opened = open(kind, in, bound);
     const Wanted needed{kind == Payload::levels ? wanted.last_level : 0,
-                        kind == Payload::levels || kind == Payload::coded ? wanted.box : std::nullopt};
+                        kind == Payload::levels || kind == Payload::coded || kind == Payload::narrow
+                            ? wanted.box
+                            : std::nullopt};
     return opened.pipeline.decode(opened.body, shape, opened.bound, opened.width, values, needed);
   }
 
