@@ -161,6 +161,12 @@ LEEWAY_API leeway_status leeway_team_ibcast(leeway_context* context, const leewa
 LEEWAY_API leeway_status leeway_team_igather(leeway_context* context, const leeway_team* team,
                                              const leeway_array* mine, const leeway_array* parts,
                                              int root, leeway_transfer** transfer);
+/* `streams` gets them when the transfer is done. */
+LEEWAY_API leeway_status leeway_team_igather_streams(leeway_context* context,
+                                                     const leeway_team* team,
+                                                     const leeway_array* mine,
+                                                     leeway_buffer** streams, int root,
+                                                     leeway_transfer** transfer);
 LEEWAY_API leeway_status leeway_team_iscatter(leeway_context* context, const leeway_team* team,
                                               const leeway_array* parts, const leeway_array* mine,
                                               int root, leeway_transfer** transfer);
@@ -187,6 +193,19 @@ LEEWAY_API leeway_status leeway_team_allreduce(leeway_context* context, const le
 LEEWAY_API leeway_status leeway_team_reduce(leeway_context* context, const leeway_team* team,
                                             const leeway_array* mine, const leeway_array* result,
                                             leeway_operation operation, int root);
+
+/* The same without waiting. Contributions are quantized, and may be changed, when the call returns;
+ * the result stays where it is until the transfer is done. The bound is abs or lossless: the range
+ * of all contributions would have to be waited for. */
+LEEWAY_API leeway_status leeway_team_iallreduce(leeway_context* context, const leeway_team* team,
+                                                const leeway_array* mine,
+                                                const leeway_array* result,
+                                                leeway_operation operation, int route,
+                                                leeway_transfer** transfer);
+LEEWAY_API leeway_status leeway_team_ireduce(leeway_context* context, const leeway_team* team,
+                                             const leeway_array* mine, const leeway_array* result,
+                                             leeway_operation operation, int root,
+                                             leeway_transfer** transfer);
 
 #ifdef __cplusplus
 }

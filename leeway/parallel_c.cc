@@ -65,6 +65,19 @@ std::vector<V> parts_at(const Team& team, int root, const leeway_array* parts,
   return team.rank() == root ? all_parts(team, parts, view) : std::vector<V>();
 }
 
+void hand_out(std::vector<Bytes> from, leeway_buffer** streams) {
+  std::vector<std::unique_ptr<leeway_buffer>> buffers;
+  for (Bytes& bytes : from)
+    buffers.push_back(std::make_unique<leeway_buffer>(leeway_buffer{std::move(bytes)}));
+  for (size_t i = 0; i < buffers.size(); ++i) streams[i] = buffers[i].release();
+}
+
+void check_reduction(leeway_operation operation, int route) {
+  require(operation >= LEEWAY_OPERATION_SUM && operation <= LEEWAY_OPERATION_MEAN,
+          "an operation that does not exist");
+  require(route >= 0 && route <= LEEWAY_ROUTE_DOUBLING, "a route that does not exist");
+}
+
 void check_partner(const leeway_team* team, int rank) {
   require(team, "no team given");
   if (rank < 0 || rank >= team->size) fail_argument("there is no rank " + std::to_string(rank));
@@ -219,6 +232,46 @@ leeway_status leeway_team_iallgather(leeway_context* context, const leeway_team*
   });
 }
 
+leeway_status leeway_team_igather_streams(leeway_context* context, const leeway_team* team,
+                                          const leeway_array* mine, leeway_buffer** streams,
+                                          int root, leeway_transfer** transfer) {
+  return start(context, team, transfer, [&](const Team& ranks) -> std::unique_ptr<Transfer> {
+    require(streams || ranks.rank() != root, "nowhere to put the streams");
+    const auto gathered = std::make_shared<std::vector<leeway::Bytes>>();
+    return std::make_unique<Followed>(
+        start_gather_streams(ranks, view_to_read(mine), *gathered, root, context->options),
+        [gathered, streams] { hand_out(*gathered, streams); });
+  });
+}
+
+static leeway_status start_reduce_to(leeway_context* context, const leeway_team* team,
+                                     const leeway_array* mine, const leeway_array* result,
+                                     leeway_operation operation, int root, int route,
+                                     leeway_transfer** transfer) {
+  return start(context, team, transfer, [&](const Team& ranks) {
+    check_reduction(operation, route);
+    const bool gets = root == kAll || root == ranks.rank();
+    const leeway::MutableView out = gets ? view_to_fill(result) : leeway::MutableView();
+    return start_reduce(ranks, view_to_read(mine), gets ? &out : nullptr, Operation(operation),
+                        root, Route(route), context->options);
+  });
+}
+
+leeway_status leeway_team_iallreduce(leeway_context* context, const leeway_team* team,
+                                     const leeway_array* mine, const leeway_array* result,
+                                     leeway_operation operation, int route,
+                                     leeway_transfer** transfer) {
+  return start_reduce_to(context, team, mine, result, operation, kAll, route, transfer);
+}
+
+leeway_status leeway_team_ireduce(leeway_context* context, const leeway_team* team,
+                                  const leeway_array* mine, const leeway_array* result,
+                                  leeway_operation operation, int root,
+                                  leeway_transfer** transfer) {
+  return start_reduce_to(context, team, mine, result, operation, root < 0 ? INT_MAX : root, 0,
+                         transfer);
+}
+
 leeway_status leeway_transfer_test(leeway_context* context, leeway_transfer** transfer, int* done) {
   return guarded(context, [&] {
     require(transfer && done, "no transfer given");
@@ -272,12 +325,7 @@ leeway_status leeway_team_gather_streams(leeway_context* context, const leeway_t
                                          int root) {
   return together(context, team, [&](const Team& ranks) {
     require(streams || ranks.rank() != root, "nowhere to put the streams");
-    std::vector<leeway::Bytes> gathered =
-        gather_streams(ranks, view_to_read(mine), root, context->options);
-    std::vector<std::unique_ptr<leeway_buffer>> buffers;
-    for (leeway::Bytes& bytes : gathered)
-      buffers.push_back(std::make_unique<leeway_buffer>(leeway_buffer{std::move(bytes)}));
-    for (size_t i = 0; i < buffers.size(); ++i) streams[i] = buffers[i].release();
+    hand_out(gather_streams(ranks, view_to_read(mine), root, context->options), streams);
   });
 }
 
@@ -300,9 +348,7 @@ static leeway_status reduce_to(leeway_context* context, const leeway_team* team,
                                const leeway_array* mine, const leeway_array* result,
                                leeway_operation operation, int root, int route) {
   return together(context, team, [&](const Team& ranks) {
-    require(operation >= LEEWAY_OPERATION_SUM && operation <= LEEWAY_OPERATION_MEAN,
-            "an operation that does not exist");
-    require(route >= 0 && route <= LEEWAY_ROUTE_DOUBLING, "a route that does not exist");
+    check_reduction(operation, route);
     const bool gets = root == kAll || root == ranks.rank();
     leeway::MutableView out;
     if (gets) out = view_to_fill(result);

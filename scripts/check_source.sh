@@ -8,7 +8,7 @@ complain() { echo "check_source: $*"; failed=1; }
 # Every folder may include itself and those before it in this list; the folders of stages may not include each other.
 #   base <- stage <- preprocess, predict, quantize, encode, lossless <- join <- recipe <- codec <- engine <- choose
 #   base <- stage <- stream <- engine <- quality <- choose
-#   engine <- parallel, gpu, on top of leeway.hpp
+#   choose <- parallel; engine <- gpu; both on top of leeway.hpp
 #   fabric, models of hardware, stands beside the library: it uses it, and nothing in leeway/ uses fabric
 stages="preprocess predict quantize encode lossless"
 arrows() {  # folder, folders that it may include
@@ -26,7 +26,7 @@ arrows stream base stage
 except='leeway/(array|whole_bound)\.h' arrows engine base stage lossless codec stream
 arrows quality base stage codec engine
 except='leeway/(array\.h|leeway\.hpp)' arrows choose base stage recipe codec stream engine quality
-except='leeway/(array\.h|leeway\.hpp|library_codec\.h|parallel\.h)' arrows parallel base stage codec stream engine
+except='leeway/(array\.h|leeway\.hpp|library_codec\.h|parallel\.h)' arrows parallel base stage codec stream engine choose
 except='leeway/(leeway\.hpp|library_codec\.h)' arrows gpu base stage recipe stream engine
 except='leeway/leeway\.hpp' arrows derived base stage recipe codec stream engine choose
 except='leeway/leeway\.hpp' arrows report base stream engine quality choose

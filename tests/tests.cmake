@@ -31,7 +31,8 @@ set_source_files_properties(tests/compose_predict_first_test.cc tests/compose_qu
 # For the thread sanitizer: what runs on several threads.
 add_executable(leeway_thread_tests EXCLUDE_FROM_ALL leeway/base/parallel_test.cc leeway/engine/lookback_test.cc
                leeway/engine/engine_test.cc leeway/engine/update_test.cc tests/promises_test.cc tests/c_api_test.cc
-               leeway/parallel/parallel_test.cc leeway/parallel/messages_test.cc)
+               leeway/parallel/parallel_test.cc leeway/parallel/messages_test.cc leeway/parallel/append_test.cc
+               leeway/parallel/pending_test.cc)
 leeway_test_program(leeway_thread_tests)
 # For scripts/gpu.sh: the kernels alone, under many schedules.
 add_executable(leeway_gpu_tests EXCLUDE_FROM_ALL leeway/gpu/emulator_test.cc leeway/gpu/plan_test.cc tests/gpu/fake_gpu_test.cc tests/gpu/device_streams_test.cc)

@@ -20,8 +20,8 @@ up)
     ip -n lw$i link set lo up
     ip -n lw$i addr add 10.77.0.$((i + 1))/24 dev lwe$i
     ip -n lw$i link set lwe$i up
-    tc qdisc add dev lwv$i root tbf rate "$3" burst 256kb latency 50ms
-    ip netns exec lw$i tc qdisc add dev lwe$i root tbf rate "$3" burst 256kb latency 50ms
+    tc qdisc add dev lwv$i root tbf rate "$3" burst 32kb latency 50ms
+    ip netns exec lw$i tc qdisc add dev lwe$i root tbf rate "$3" burst 32kb latency 50ms
   done
   ;;
 down)

@@ -8,7 +8,8 @@
  *   gather raw | streams RECIPE | decoded RECIPE
  *   write FOLDER raw | ordered RECIPE | streamed RECIPE
  *   ratio RATIO RECIPE FOLDER     a size for all ranks together: asked and met
- *   message BYTES RECIPE  one way between the first and the last rank, raw and compressed
+ *   message BYTES RECIPE  processor time of compressing and decompressing; by the clock, one way
+ *                         between the first and the last rank, raw and compressed
  *   overhead RECIPE FOLDER        processor time of writing together over that of one process alone
  *   keep FOLDER RECIPE            write a file and leave it there
  *   memory FOLDER ordered | streamed RECIPE    most memory beyond the array
@@ -64,6 +65,13 @@ static int slow_wait(void* self, void** request) {
 }
 
 /* ---- measuring ---- */
+static double processor_seconds(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec * 1e-6 +
+         (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec * 1e-6;
+}
+
 static void begin(double* start) {
   MPI_Barrier(MPI_COMM_WORLD);
   *start = MPI_Wtime();
@@ -104,23 +112,30 @@ static void calibrate(const char* recipe) {
   set_recipe(recipe);
   for (int together = 0; together < 2; ++together)
     for (int i = 0; i <= repeat; ++i) {
-      double start, compressing = 0, decompressing = 0;
+      double start, compressing = 0, decompressing = 0, worked[2];
       leeway_buffer* stream = NULL;
       begin(&start);
+      worked[0] = processor_seconds();
       if (together || me == 0) must(leeway_compress(leeway, &own, &stream) == LEEWAY_OK, recipe);
+      worked[0] = processor_seconds() - worked[0];
       compressing = end(start);
       const double size = stream ? (double)leeway_buffer_size(stream) : 0;
       begin(&start);
+      worked[1] = processor_seconds();
       if (stream)
         must(leeway_decompress(leeway, leeway_buffer_data(stream), leeway_buffer_size(stream),
                                &target) == LEEWAY_OK,
              recipe);
+      worked[1] = processor_seconds() - worked[1];
       decompressing = end(start);
       if (stream) leeway_buffer_free(stream);
       if (i == 0) continue; /* the first one finds no memory at hand */
       report(together ? "compress together" : "compress", recipe, compressing,
              (double)bytes / size);
       report(together ? "decompress together" : "decompress", recipe, decompressing, 0);
+      if (together) continue;
+      report("compress work", recipe, worked[0], 0); /* processor time: others do not count */
+      report("decompress work", recipe, worked[1], 0);
     }
   free(decoded);
 }
@@ -275,13 +290,17 @@ static void message(uint64_t size, const char* recipe) {
   for (int i = 0; i <= repeat; ++i) {
     double start, seconds[4];
     begin(&start);
+    seconds[0] = processor_seconds();
     for (int k = 0; k < kTimes && me == 0; ++k)
       must(leeway_compress_into(leeway, &out, stream, capacity, &used) == LEEWAY_OK, "compress");
-    seconds[0] = end(start);
+    seconds[0] = processor_seconds() - seconds[0];
+    (void)end(start);
     begin(&start);
+    seconds[1] = processor_seconds();
     for (int k = 0; k < kTimes && me == 0; ++k)
       must(leeway_decompress(leeway, stream, used, &in) == LEEWAY_OK, "decompress");
-    seconds[1] = end(start);
+    seconds[1] = processor_seconds() - seconds[1];
+    (void)end(start);
     for (int compressed = 0; compressed < 2; ++compressed) { /* there and back */
       begin(&start);
       for (int k = 0; k < kTimes && (me == 0 || me == last) && ranks > 1; ++k)
@@ -306,13 +325,6 @@ static void message(uint64_t size, const char* recipe) {
     }
   }
   free(stream), free(memory);
-}
-
-static double processor_seconds(void) {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec * 1e-6 +
-         (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec * 1e-6;
 }
 
 static leeway_status write_here(const char* path, uint64_t streamed) {

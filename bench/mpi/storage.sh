@@ -8,7 +8,7 @@ case ${1:-} in
 up)
   mkdir -p "$2"
   truncate -s "${3}M" "$2.image"
-  mkfs.ext4 -q -O ^has_journal "$2.image"
+  mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 "$2.image"
   device=$(losetup --find --show "$2.image")
   mount "$device" "$2"
   number=$(lsblk -no MAJ:MIN "$device" 2>/dev/null | tr -d ' ' || printf '%d:%d' $(stat -c '0x%t 0x%T' "$device"))

@@ -32,9 +32,14 @@ Box middle_box(const Shape& shape, u64 most) {
 View middle_part(const View& array, u64 most) { return array.part(middle_box(array.shape, most)); }
 
 Bound absolute_limits(const View& array, const CompressOptions& options) {
+  return absolute_limits(options, [&] { return value_range(array, options); });
+}
+
+Bound absolute_limits(const CompressOptions& options,
+                      const std::function<std::optional<ValidRange>()>& find_range) {
   const DefaultFloatingPoint environment;
   if (!options.bound.has(BoundKind::rel)) return options.bound;
-  const Range range = value_range(array, options).value_or(ValidRange{});
+  const Range range = find_range().value_or(ValidRange{});
   Bound bound;
   for (const Limit& limit : options.bound.limits()) {
     if (limit.kind != BoundKind::rel)

@@ -2,6 +2,8 @@
 // Advise: ratio and speed of recipes for an array, measured on a part of it.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,8 @@ View middle_part(const View& array, u64 most);
 
 // The limits of the options, in which those relative to the range have become absolute.
 Bound absolute_limits(const View& array, const CompressOptions& options);
+Bound absolute_limits(const CompressOptions& options,
+                      const std::function<std::optional<ValidRange>()>& range);
 
 // The names of all presets, the fastest first.
 std::vector<std::string> presets();

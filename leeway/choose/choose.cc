@@ -37,8 +37,7 @@ std::string searched(const View& part, CompressOptions options, const std::strin
 
 // Of recipes that are each the best for some data, takes the smallest on a part of the array, and
 // searches its parameters.
-Choice smallest_on_sample(const View& array, const CompressOptions& options) {
-  constexpr u64 kSample = u64(1) << 18;
+Choice smallest_on_sample(const Sight& array, const CompressOptions& options) {
   const std::string recipes[] = {"balanced", "small", "plain",   "linear+arithmetic",
                                  "sz3-lr",   "eri",   "lossless"};
   if (array.shape.size() == 0) return {recipes[0]};
@@ -46,19 +45,18 @@ Choice smallest_on_sample(const View& array, const CompressOptions& options) {
   if (const std::string found = recipe_for_blocks(recipes[1], array, options); found != recipes[1])
     return {found};
   CompressOptions trial = options;
-  trial.bound = absolute_limits(array, options);
-  const View part = middle_part(array, kSample);
+  trial.bound = absolute_limits(options, array.range);
   const std::string& best = *std::ranges::min_element(recipes, {}, [&](const std::string& recipe) {
     trial.recipe = recipe;
-    return compress(part, trial).size();
+    return compress(array.middle, trial).size();
   });
-  return {trial.bound.has(BoundKind::lossless) ? best : searched(part, trial, best)};
+  return {trial.bound.has(BoundKind::lossless) ? best : searched(array.middle, trial, best)};
 }
 
 // SZ3's pipeline for X-ray images, whose values are counts: with a bound above half a count it
 // predicts from blocks; below, it keeps counts exactly. All counts are multiples of a step 2^-k.
-Choice for_counts(const View& array, const CompressOptions& options) {
-  const Bound limits = absolute_limits(array, options);
+Choice for_counts(const Sight& array, const CompressOptions& options) {
+  const Bound limits = absolute_limits(options, array.range);
   double bound = std::numeric_limits<double>::infinity();
   for (const Limit& limit : limits.limits())
     bound = std::min(bound, limit.kind == BoundKind::abs ? limit.value : 0.0);
@@ -66,14 +64,16 @@ Choice for_counts(const View& array, const CompressOptions& options) {
 }
 
 // cpSZ: errors so small that critical points of a vector field stay in their cells.
-Choice for_critical_points(const View& array, const CompressOptions& options) {
+Choice for_critical_points(const Sight& array, const CompressOptions& options) {
+  if (!array.whole.data && array.shape.size() > 0)
+    fail_argument("the recipe cpsz looks at the whole array, which lies in parts here");
   if (options.bounds.data)
     fail_argument("the recipe cpsz finds bounds value by value itself: it takes no others");
-  const Bound limits = absolute_limits(array, options);
+  const Bound limits = absolute_limits(options, array.range);
   double most = std::numeric_limits<double>::infinity();
   for (const Limit& limit : limits.limits())
     if (limit.kind == BoundKind::abs) most = std::min(most, limit.value);
-  return {"pyramid+elementwise+rans", critical_point_bounds(array, most, options.execution)};
+  return {"pyramid+elementwise+rans", critical_point_bounds(array.whole, most, options.execution)};
 }
 
 constexpr NamedChoice kChoices[] = {
@@ -96,11 +96,22 @@ std::span<const NamedChoice> named_choices() { return kChoices; }
 
 bool is_choice(std::string_view name) { return find_choice(name) != nullptr; }
 
-Choice choose(const View& array, const CompressOptions& options) {
+bool looks_at_values(const Shape& shape, const CompressOptions& options) {
+  return is_choice(options.recipe) || is_tried_at_equal_error(shape, options);
+}
+
+Choice choose(const Sight& array, const CompressOptions& options) {
   const DefaultFloatingPoint environment;
   const NamedChoice* choice = find_choice(options.recipe);
   if (choice) return choice->choose(array, options);
   return {recipe_for_blocks(recipe_at_equal_error(array, options), array, options)};
+}
+
+Choice choose(const View& array, const CompressOptions& options) {
+  if (!looks_at_values(array.shape, options)) return {options.recipe};
+  return choose(Sight{array.dtype, array.shape, middle_part(array, kMiddleValues),
+                      [&] { return value_range(array, options); }, array},
+                options);
 }
 
 void check_recipe(std::string_view text) {

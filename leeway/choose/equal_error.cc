@@ -6,7 +6,6 @@
 #include <limits>
 #include <string_view>
 
-#include "leeway/choose/advise.h"
 #include "leeway/leeway.hpp"
 #include "leeway/recipe/recipe.h"
 
@@ -14,15 +13,6 @@ namespace leeway {
 namespace {
 
 constexpr std::string_view kTransform = "wavelet+linear+rans";
-
-bool is_concerned(const View& array, const CompressOptions& options) {
-  static constexpr std::string_view kPresets[] = {"balanced", "small", "smallest"};
-  constexpr u64 kWorthATrial = 256;  // values
-  return options.bound.needs_measurement() && !options.bound.wants_size() &&
-         !options.bound.has(BoundKind::lossless) && !options.bound.has(BoundKind::pointwise) &&
-         std::ranges::find(kPresets, options.recipe) != std::end(kPresets) && !options.earlier &&
-         !options.keeps_all && !options.has_regions() && array.shape.size() >= kWorthATrial;
-}
 
 // What a part of `values` values may do if the whole array keeps the bound everywhere alike.
 Bound for_part(const Bound& bound, const Range& range, double values_of_whole, double values) {
@@ -43,29 +33,36 @@ Bound for_part(const Bound& bound, const Range& range, double values_of_whole, d
 
 }  // namespace
 
-std::string recipe_at_equal_error(const View& array, const CompressOptions& options) {
-  constexpr u64 kSample = u64(1) << 18;
+bool is_tried_at_equal_error(const Shape& shape, const CompressOptions& options) {
+  static constexpr std::string_view kPresets[] = {"balanced", "small", "smallest"};
+  constexpr u64 kWorthATrial = 256;  // values
+  return options.bound.needs_measurement() && !options.bound.wants_size() &&
+         !options.bound.has(BoundKind::lossless) && !options.bound.has(BoundKind::pointwise) &&
+         std::ranges::find(kPresets, options.recipe) != std::end(kPresets) && !options.earlier &&
+         !options.keeps_all && !options.has_regions() && shape.size() >= kWorthATrial;
+}
+
+std::string recipe_at_equal_error(const Sight& array, const CompressOptions& options) {
   constexpr double kMostPsnr = 300;  // beyond, nothing is lost
-  if (!is_concerned(array, options)) return options.recipe;
-  const auto range = value_range(array, options);
+  if (!is_tried_at_equal_error(array.shape, options)) return options.recipe;
+  const auto range = array.range();
   if (!range || !(range->size() > 0)) return options.recipe;
   for (const Limit& limit : options.bound.limits())
     if (limit.kind == BoundKind::psnr && limit.value > kMostPsnr) return options.recipe;
 
-  const View part = middle_part(array, kSample);
   CompressOptions trial;
   trial.recipe = options.recipe;
   trial.fill_bits = range->fills;
   trial.detect_fills = false;
   trial.brief = true;
   trial.execution.threads = options.execution.threads;
-  trial.bound =
-      for_part(options.bound, *range, double(array.shape.size()), double(part.shape.size()));
+  trial.bound = for_part(options.bound, *range, double(array.shape.size()),
+                         double(array.middle.shape.size()));
   if (trial.bound.limits().empty()) return options.recipe;
   const auto bytes_by = [&](std::string_view recipe) {
     trial.recipe = recipe;
     u64 bytes = 0;
-    compress(part, trial, [&](ByteView piece) { bytes += piece.size(); });
+    compress(array.middle, trial, [&](ByteView piece) { bytes += piece.size(); });
     return bytes;
   };
   // By its stages: under its name the preset would be tried again.

@@ -59,14 +59,29 @@ void declare_fill(CompressOptions& options, DType dtype, std::string_view text) 
     fail_argument("the fill value '" + std::string(text) + "' is not a number");
 }
 
+namespace {
+
+Detect detection(const CompressOptions& options) {
+  return options.detect_fills ? Detect::isolated : Detect::nothing;
+}
+
+std::optional<ValidRange> valid_range(Analysis analysis) {
+  if (!analysis.any_valid) return std::nullopt;
+  return ValidRange{analysis.range, std::move(analysis.fills)};
+}
+
+}  // namespace
+
 std::optional<ValidRange> value_range(const View& view, const CompressOptions& options) {
   const DefaultFloatingPoint environment;
-  const Analysis analysis = analyze(view, declared_fills(options, view.dtype),
-                                    options.detect_fills ? Detect::isolated : Detect::nothing,
-                                    std::max(1u, options.execution.threads),
-                                    options.execution.executor, options.execution.pause);
-  if (!analysis.any_valid) return std::nullopt;
-  return ValidRange{analysis.range, analysis.fills};
+  return valid_range(analyze(view, declared_fills(options, view.dtype), detection(options),
+                             std::max(1u, options.execution.threads), options.execution.executor,
+                             options.execution.pause));
+}
+
+std::optional<ValidRange> range_of_summary(const Summary& all, DType dtype,
+                                           const CompressOptions& options) {
+  return valid_range(conclude(all, dtype, declared_fills(options, dtype), detection(options)));
 }
 
 Array extremes(const View& view, const CompressOptions& options) {

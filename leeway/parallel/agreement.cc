@@ -51,7 +51,11 @@ void agree_on_array(const Team& team, const std::string& path, DType dtype, cons
   agreement.add("element type", u64(dtype));
   agreement.add("shape", bytes_of(shape.extents()));
   add_settings(agreement, compress);
-  agreement.add("options", ByteView(reinterpret_cast<const u8*>(&options), sizeof options));
+  // One by one: what lies between them may differ.
+  const u64 numbers[] = {u64(options.exclusive),  u64(options.not_durable), u64(options.check),
+                         u64(options.unbalanced), u64(options.writers),     options.stripe,
+                         options.streamed};
+  agreement.add("options", bytes_of(std::span<const u64>(numbers)));
   agreement.reach(team);
 }
 

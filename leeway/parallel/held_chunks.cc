@@ -65,15 +65,8 @@ HeldChunks::HeldChunks(const Team& team, const Header& header, const Plan& plan,
     sent_bytes_ += bytes.size();
   }
   for (auto& [rank, bytes] : parcels.incoming) incoming.push_back({rank, std::span(bytes)});
-  team.exchange(outgoing, incoming, [&] {
-    for (const Block& block : blocks_) {
-      const Execution& execution = options_.execution;
-      own_ = merged(own_,
-                    summarize(block.view, declared_, std::max(1u, execution.threads),
-                              execution.executor, execution.pause),
-                    header_.dtype);
-    }
-  });
+  team.exchange(outgoing, incoming,
+                [&] { own_ = summary_of(blocks_, header_.dtype, declared_, options_.execution); });
   bring_together(parcels);
 }
 
@@ -127,12 +120,26 @@ View HeldChunks::chunk(u64 ordinal) const {
 }
 
 Summary HeldChunks::summary(const std::vector<u64>&) const {
+  return summary_of_all(team_, own_, header_.dtype);
+}
+
+Summary summary_of(std::span<const Block> blocks, DType dtype, const std::vector<u64>& declared,
+                   const Execution& execution) {
   Summary all;
-  const auto* bytes = reinterpret_cast<const u8*>(&own_);
-  for (const Bytes& one : team_.allgather({bytes, sizeof own_})) {
+  for (const Block& block : blocks)
+    all = merged(all,
+                 summarize(block.view, declared, std::max(1u, execution.threads),
+                           execution.executor, execution.pause),
+                 dtype);
+  return all;
+}
+
+Summary summary_of_all(const Team& team, const Summary& own, DType dtype) {
+  Summary all;
+  for (const Bytes& one : team.allgather({reinterpret_cast<const u8*>(&own), sizeof own})) {
     Summary summary;
     std::memcpy(&summary, one.data(), sizeof summary);
-    all = merged(all, summary, header_.dtype);
+    all = merged(all, summary, dtype);
   }
   return all;
 }

@@ -23,6 +23,12 @@ struct Block {
 // All ranks' blocks; collective.
 std::vector<Held> all_blocks(const Team& team, std::span<const Block> blocks);
 
+// The summary of all values of a rank's blocks, and of those of all ranks; the latter is
+// collective.
+Summary summary_of(std::span<const Block> blocks, DType dtype, const std::vector<u64>& declared,
+                   const Execution& execution);
+Summary summary_of_all(const Team& team, const Summary& own, DType dtype);
+
 class HeldChunks final : public Part {
  public:
   // Collective. Values that others have are on their way while this rank looks at its own.

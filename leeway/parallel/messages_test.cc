@@ -87,6 +87,32 @@ TEST(Messages, FailuresArrive) {
   });
 }
 
+// Arrays of another size than the receiver's, in one piece or several: an error, and nothing of
+// them is left for the next receive.
+TEST(Messages, OtherSizesAreRefused) {
+  constexpr u64 kPiece = 1 << 18;  // values
+  ThreadTeam team(2);
+  team.run([&](const leeway_team& table) {
+    const Context context = context_with("abs", 1e-3, "fast");
+    for (const u64 sent : {u64(100), kPiece, kPiece + 1, 3 * kPiece})
+      for (const u64 wanted : {u64(100), kPiece, kPiece + 1, 3 * kPiece}) {
+        Floats field(Shape{table.rank == 0 ? sent : wanted}, 1), more(Shape{60}, 2);
+        const leeway_array array = field.array(), next = more.array();
+        if (table.rank == 0) {
+          EXPECT_EQ(leeway_team_send(context.get(), &table, &array, 1), LEEWAY_OK);
+          EXPECT_EQ(leeway_team_send(context.get(), &table, &next, 1), LEEWAY_OK);
+        } else {
+          EXPECT_EQ(leeway_team_receive(context.get(), &table, &array, 0),
+                    sent == wanted ? LEEWAY_OK : LEEWAY_INVALID_ARGUMENT)
+              << sent << " " << wanted;
+          std::ranges::fill(more.values, 0.0f);
+          EXPECT_EQ(leeway_team_receive(context.get(), &table, &next, 0), LEEWAY_OK);
+          expect_within(more.values, Floats(Shape{60}, 2).values, 1e-3);
+        }
+      }
+  });
+}
+
 TEST(Messages, Collectives) {
   constexpr int kRanks = 4;
   constexpr double kBound = 1e-3;

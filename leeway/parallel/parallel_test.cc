@@ -198,6 +198,31 @@ TEST_F(ParallelTest, SameStreamForEveryBound) {
   EXPECT_EQ(contents(path()), serial(values, shape, settings)) << "regions";
 }
 
+// Recipes that are chosen by a look at the values: by those that one process would look at.
+TEST_F(ParallelTest, SameChoiceOnAnyRanks) {
+  struct Case {
+    Shape shape;
+    const char *recipe, *bound;
+    double value;
+  };
+  const Case cases[] = {{{20, 25, 30}, "auto", "rel", 1e-2},
+                        {{20, 25, 30}, "sz3-aps", "rel", 1e-3},
+                        {{65, 66, 67}, "balanced", "psnr", 50}};  // more than a choice looks at
+  std::vector<std::string> chosen;
+  for (const test::Texture texture : {test::Texture::smooth, test::Texture::noise})
+    for (const Case& one : cases) {
+      const std::vector<float> values = test::make_field<float>(one.shape, texture);
+      const Settings settings{
+          .bounds = {{one.bound, one.value}}, .recipe = one.recipe, .chunk = {40, 40, 40}};
+      const Bytes whole = serial(values, one.shape, settings);
+      chosen.push_back(inspect(whole).header.recipe);
+      write_in_parallel(path(), values, one.shape, cut(one.shape, 9, 7), all_of(5), 5, settings);
+      EXPECT_EQ(contents(path()), whole) << one.recipe;
+    }
+  std::ranges::sort(chosen);
+  EXPECT_GT(std::ranges::unique(chosen).begin() - chosen.begin(), 2);
+}
+
 TEST_F(ParallelTest, RanksWithNothingOrSpecialValuesOnly) {
   const Shape shape{24, 16, 16};
   std::vector<float> values = some_field(shape);
@@ -330,7 +355,7 @@ TEST_F(ParallelTest, FaultsOfOneRankAreFaultsOfAll) {
               }),
       "disagree on the chunk");
   has(attempt(path(), [](int, Settings& s, Box&) { s.bounds = {}; }), "bound is needed");
-  has(attempt(path(), [](int, Settings& s, Box&) { s.recipe = "auto"; }), "name a recipe");
+  has(attempt(path(), [](int, Settings& s, Box&) { s.recipe = "cpsz"; }), "lies in parts here");
   has(attempt(path(),
               [](int r, Settings&, Box& b) {
                 if (r == 1) b.first[0] = 4;

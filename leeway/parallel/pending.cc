@@ -3,35 +3,18 @@
 
 #include <algorithm>
 
+#include "leeway/leeway.hpp"
+
 namespace leeway::parallel {
 namespace {
 
-// An array that is one parcel; the parcel lives as long as its transfer.
-class ReceiveWhole final : public Transfer {
- public:
-  ReceiveWhole(const Team& team, const MutableView& array, int from, const Execution& execution)
-      : array_(array), execution_(execution), transfer_(start_receive(team, parcel_, from)) {}
-  bool test() override {
-    const bool done = transfer_->test();
-    if (done) finish();
-    return done;
-  }
-  void wait() override {
-    transfer_->wait();
-    finish();
-  }
-
- private:
-  void finish() {
-    if (!std::exchange(is_finished_, true)) unpack(parcel_, array_, execution_);
-  }
-
-  MutableView array_;
-  Execution execution_;
-  Parcel parcel_;
-  bool is_finished_ = false;
-  std::unique_ptr<Transfer> transfer_;
-};
+// Receives an array that is one parcel.
+std::unique_ptr<Transfer> start_receive_whole(const Team& team, const MutableView& array, int from,
+                                              const Execution& execution) {
+  const auto parcel = std::make_shared<Parcel>();
+  return std::make_unique<Followed>(start_receive(team, *parcel, from),
+                                    [=] { unpack(*parcel, array, execution); });
+}
 
 void check(const Team& team, int root, size_t parts, bool has_parts) {
   if (root < 0 || root >= team.size()) fail_argument("there is no rank " + std::to_string(root));
@@ -97,8 +80,7 @@ std::unique_ptr<Transfer> start_scatter(const Team& team, std::span<const View> 
 std::unique_ptr<Transfer> start_bcast(const Team& team, const MutableView& array, int root,
                                       const CompressOptions& options) {
   check(team, root, 0, false);
-  if (team.rank() != root)
-    return std::make_unique<ReceiveWhole>(team, array, root, options.execution);
+  if (team.rank() != root) return start_receive_whole(team, array, root, options.execution);
   const Parcel parcel =
       packed_for_all(team, View(array.data, array.dtype, array.shape, array.strides), options);
   auto all = std::make_unique<Transfers>();
@@ -117,10 +99,37 @@ std::unique_ptr<Transfer> start_allgather(const Team& team, const View& mine,
   for (int rank = 0; rank < team.size(); ++rank) {
     if (rank == team.rank()) continue;
     all->add(start_send(team, parcel, rank));
-    all->add(std::make_unique<ReceiveWhole>(team, parts[size_t(rank)], rank, options.execution));
+    all->add(start_receive_whole(team, parts[size_t(rank)], rank, options.execution));
   }
   unpack(parcel, parts[size_t(team.rank())], options.execution);
   return all;
+}
+
+std::unique_ptr<Transfer> start_gather_streams(const Team& team, const View& mine,
+                                               std::vector<Bytes>& streams, int root,
+                                               const CompressOptions& options) {
+  check(team, root, 0, false);
+  Parcel own;
+  try {
+    own = {Parcel::stream, compress(mine, options)};
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    if (team.rank() != root)
+      start_send(team, Parcel{Parcel::error, {text.begin(), text.end()}}, root)->wait();
+    throw;
+  }
+  if (team.rank() != root) return start_send(team, std::move(own), root);
+  const auto parcels = std::make_shared<std::vector<Parcel>>(size_t(team.size()));
+  auto all = std::make_unique<Transfers>();
+  for (int rank = 0; rank < team.size(); ++rank)
+    if (rank != root) all->add(start_receive(team, (*parcels)[size_t(rank)], rank));
+  (*parcels)[size_t(root)] = std::move(own);
+  return std::make_unique<Followed>(std::move(all), [parcels, &streams] {
+    for (Parcel& parcel : *parcels) {
+      if (parcel.kind == Parcel::error) unpack(parcel, {}, {});  // throws it
+      streams.push_back(std::move(parcel.bytes));
+    }
+  });
 }
 
 }  // namespace leeway::parallel

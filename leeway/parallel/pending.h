@@ -3,7 +3,7 @@
 // is done when this rank's part is. A rank that cannot begin tells those who wait for it.
 #pragma once
 
-#include "leeway/parallel/transfer.h"
+#include "leeway/parallel/collectives.h"
 
 namespace leeway::parallel {
 
@@ -20,5 +20,14 @@ std::unique_ptr<Transfer> start_bcast(const Team& team, const MutableView& array
 std::unique_ptr<Transfer> start_allgather(const Team& team, const View& mine,
                                           std::span<const MutableView> parts,
                                           const CompressOptions& options);
+// At the root, the streams of all ranks, not decoded; they stay where `streams` is.
+std::unique_ptr<Transfer> start_gather_streams(const Team& team, const View& mine,
+                                               std::vector<Bytes>& streams, int root,
+                                               const CompressOptions& options);
+// Contributions are quantized when this returns. The bound is abs or lossless: a range of all would
+// have to be waited for.
+std::unique_ptr<Transfer> start_reduce(const Team& team, const View& mine,
+                                       const MutableView* result, Operation operation, int root,
+                                       Route route, const CompressOptions& options);
 
 }  // namespace leeway::parallel

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/parallel/pending.h"
 
+#include <array>
+#include <cstring>
 #include <memory>
 
 #include "leeway/parallel/threads.h"
@@ -95,6 +97,103 @@ TEST(Pending, SameAsThoseThatWait) {
     EXPECT_EQ(everywhere[size_t(rank)], everywhere[0]);
     EXPECT_EQ(gathered[size_t(rank)], gathered[0]);
   }
+}
+
+TEST(Pending, StreamsOfAll) {
+  constexpr int kRanks = 4;
+  ThreadTeam team(kRanks);
+  team.run([&](const leeway_team& table) {
+    const Context context = bounded();
+    const Shape shape{30, 40};
+    Floats mine(shape, unsigned(table.rank) + 1), decoded(shape);
+    const leeway_array own = mine.array(), into = decoded.array();
+    std::array<leeway_buffer*, kRanks> streams{};
+    leeway_transfer* transfer = nullptr;
+    EXPECT_EQ(
+        leeway_team_igather_streams(context.get(), &table, &own, streams.data(), 2, &transfer),
+        LEEWAY_OK);
+    finish(context.get(), transfer, true);
+    for (int rank = 0; rank < kRanks; ++rank) {
+      leeway_buffer* stream = streams[size_t(rank)];
+      ASSERT_EQ(stream != nullptr, table.rank == 2);
+      if (!stream) continue;
+      EXPECT_EQ(leeway_decompress(context.get(), leeway_buffer_data(stream),
+                                  leeway_buffer_size(stream), &into),
+                LEEWAY_OK);
+      leeway_buffer_free(stream);
+      expect_within(decoded.values, Floats(shape, unsigned(rank) + 1).values);
+    }
+  });
+}
+
+// Those that do not wait give the bits of those that do.
+TEST(Pending, Reductions) {
+  for (const int ranks : {1, 2, 3, 6}) {
+    ThreadTeam team(ranks);
+    team.run([&](const leeway_team& table) {
+      const Context context = bounded();
+      const Shape shape{50, 21};
+      Floats mine(shape, unsigned(table.rank) + 1), waited(shape), result(shape);
+      if (table.rank == 0) mine.values[7] = std::numeric_limits<float>::quiet_NaN();
+      const leeway_array own = mine.array(), expected = waited.array(), got = result.array();
+      leeway_transfer* transfer = nullptr;
+      const auto is_same = [&] {
+        return std::memcmp(waited.values.data(), result.values.data(), 4 * shape.size()) == 0;
+      };
+      for (const leeway_operation operation : {LEEWAY_OPERATION_SUM, LEEWAY_OPERATION_MAX}) {
+        EXPECT_EQ(leeway_team_allreduce(context.get(), &table, &own, &expected, operation, 0),
+                  LEEWAY_OK);
+        for (const int route : {0, 1, 2, 3}) {
+          std::ranges::fill(result.values, 0.0f);
+          EXPECT_EQ(leeway_team_iallreduce(context.get(), &table, &own, &got, operation, route,
+                                           &transfer),
+                    LEEWAY_OK);
+          finish(context.get(), transfer, route % 2);
+          EXPECT_TRUE(is_same()) << ranks << " " << route;
+        }
+        const int root = ranks - 1;
+        std::ranges::fill(result.values, 0.0f);
+        EXPECT_EQ(
+            leeway_team_ireduce(context.get(), &table, &own, table.rank == root ? &got : nullptr,
+                                operation, root, &transfer),
+            LEEWAY_OK);
+        finish(context.get(), transfer, true);
+        EXPECT_EQ(is_same(), table.rank == root);
+      }
+    });
+  }
+}
+
+// A rank that cannot contribute still takes its steps: all are told, and the next call works.
+TEST(Pending, ReductionsFailTogether) {
+  ThreadTeam team(3);
+  team.run([&](const leeway_team& table) {
+    const Context context = bounded(), none(leeway_create(), leeway_destroy);
+    Floats mine(Shape{100}, 1), result(Shape{100});
+    const leeway_array own = mine.array(), got = result.array();
+    for (const int route : {1, 2, 3, 1}) {
+      leeway_context* used = table.rank == 1 ? none.get() : context.get();
+      leeway_transfer* transfer = nullptr;
+      leeway_status status =
+          leeway_team_iallreduce(used, &table, &own, &got, LEEWAY_OPERATION_SUM, route, &transfer);
+      if (status == LEEWAY_OK) status = leeway_transfer_wait(used, &transfer);
+      EXPECT_EQ(status, table.rank == 1 ? LEEWAY_INVALID_ARGUMENT : LEEWAY_IO) << route;
+      EXPECT_NE(std::string(leeway_message(used)).find("a bound is needed"), std::string::npos);
+    }
+    leeway_transfer* transfer = nullptr;
+    EXPECT_EQ(leeway_team_iallreduce(context.get(), &table, &own, &got, LEEWAY_OPERATION_MEAN, 0,
+                                     &transfer),
+              LEEWAY_OK);
+    EXPECT_EQ(leeway_transfer_wait(context.get(), &transfer), LEEWAY_OK);
+    expect_within(result.values, mine.values);
+    leeway_set_bound(context.get(), "rel", 1e-3);
+    leeway_status status = leeway_team_iallreduce(context.get(), &table, &own, &got,
+                                                  LEEWAY_OPERATION_SUM, 0, &transfer);
+    if (status == LEEWAY_OK) status = leeway_transfer_wait(context.get(), &transfer);
+    EXPECT_NE(status, LEEWAY_OK);
+    EXPECT_NE(std::string(leeway_message(context.get())).find("abs or lossless"),
+              std::string::npos);
+  });
 }
 
 TEST(Pending, FailuresArrive) {

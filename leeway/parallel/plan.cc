@@ -18,16 +18,10 @@ std::string place(const Box& box) {
   return text.empty() ? "the value" : text;
 }
 
-void check_inside(const Shape& shape, const Held& held) {
-  if (held.box.shape.rank() == shape.rank() && contains(shape, held.box)) return;
-  fail_argument("block " + std::to_string(held.index) + " of rank " + std::to_string(held.rank) +
-                " (" + place(held.box) + ") is outside the array " + to_string(shape));
-}
-
 std::vector<Piece> pieces_of(const Header& header, std::span<const Held> held) {
+  check_inside(header.shape, held);
   std::vector<Piece> pieces;
   for (u32 i = 0; i < held.size(); ++i) {
-    check_inside(header.shape, held[i]);
     if (held[i].box.shape.size() == 0) continue;
     for_each_chunk_of(header, held[i].box, [&](u64 ordinal) {
       pieces.push_back(
@@ -124,6 +118,13 @@ u64 smallest_factor(u64 n) {
 }
 
 }  // namespace
+
+void check_inside(const Shape& shape, std::span<const Held> held) {
+  for (const Held& one : held)
+    if (one.box.shape.rank() != shape.rank() || !contains(shape, one.box))
+      fail_argument("block " + std::to_string(one.index) + " of rank " + std::to_string(one.rank) +
+                    " (" + place(one.box) + ") is outside the array " + to_string(shape));
+}
 
 Box intersection(const Box& a, const Box& b) {
   Box both;

@@ -44,6 +44,9 @@ struct Plan {
 // chunks go to ranks with little work while one has more than twice the average.
 Plan make_plan(const Header& header, std::vector<Held> held, int ranks, bool balance);
 
+// Throws unless all blocks lie in the array.
+void check_inside(const Shape& shape, std::span<const Held> held);
+
 // The values that both boxes have; they overlap.
 Box intersection(const Box& a, const Box& b);
 

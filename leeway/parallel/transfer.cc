@@ -2,7 +2,6 @@
 #include "leeway/parallel/transfer.h"
 
 #include <algorithm>
-#include <functional>
 #include <thread>
 
 #include "leeway/leeway.hpp"
@@ -11,7 +10,7 @@ namespace leeway::parallel {
 namespace {
 
 constexpr u64 kPieceBytes = u64(1) << 20;  // of values
-constexpr size_t kEnvelope = 4096, kPreface = 9;
+constexpr size_t kEnvelope = 4096, kPreface = 10;
 constexpr u64 kMostBytes = u64(1) << 46;  // a message that claims more is none
 
 void require(int status) {
@@ -51,11 +50,12 @@ class Send final : public Transfer {
  public:
   Send(const Team& team, int to) : team_(team.table()), to_(to), requests_(team_) {}
 
-  void add(Parcel parcel) {
+  void add(Parcel parcel, bool is_last) {
     (void)requests_.test();  // what is on its way gets on
     Writer envelope;
     envelope.put(u64(parcel.bytes.size()));
     envelope.put(parcel.kind);
+    envelope.put(u8(is_last));
     const size_t inside = std::min(kEnvelope, parcel.bytes.size());
     envelope.put_bytes(ByteView(parcel.bytes).first(inside));
     kept_.emplace_back(envelope.bytes().begin(), envelope.bytes().end());
@@ -76,27 +76,26 @@ class Send final : public Transfer {
   Requests requests_;  // gone before what is kept
 };
 
-// Receives one parcel after the other, and hands them on.
+// Receives one parcel after the other up to the last one, and hands them on. What goes wrong with
+// one of them comes out when all have arrived, so that none is left for the next receive.
 class Receive final : public Transfer {
  public:
-  using Accept = std::function<void(const Parcel&, u64 index)>;
-  Receive(const Team& team, int from, u64 parcels, Accept accept)
-      : team_(team.table()),
-        from_(from),
-        parcels_(parcels),
-        accept_(std::move(accept)),
-        requests_(team_) {
-    if (done_ < parcels_) expect_envelope();
+  using Accept = std::function<void(const Parcel&, u64 index, bool is_last)>;
+  Receive(const Team& team, int from, Accept accept)
+      : team_(team.table()), from_(from), accept_(std::move(accept)), requests_(team_) {
+    expect_envelope();
   }
   bool test() override {
-    while (done_ < parcels_ && requests_.test()) go_on();
-    return done_ == parcels_;
+    while (!is_done_ && requests_.test()) go_on();
+    if (is_done_ && error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    return is_done_;
   }
   void wait() override {
-    while (done_ < parcels_) {
+    while (!is_done_) {
       requests_.wait();
       go_on();
     }
+    (void)test();
   }
 
  private:
@@ -113,6 +112,7 @@ class Receive final : public Transfer {
       const u64 bytes = in.get<u64>();
       const u8 kind = in.get<u8>();
       if (bytes > kMostBytes || kind > Parcel::error) fail_corrupt("a message that is none");
+      is_last_ = in.get<u8>() != 0;
       parcel_.kind = Parcel::Kind(kind);
       parcel_.bytes.resize(size_t(bytes));
       const size_t inside = std::min(kEnvelope, parcel_.bytes.size());
@@ -124,17 +124,22 @@ class Receive final : public Transfer {
       }
     }
     const Parcel arrived = std::move(parcel_);
-    const u64 index = done_++;
-    if (done_ < parcels_) expect_envelope();  // on its way while this one is decoded
-    if (arrived.kind == Parcel::error) done_ = parcels_;
-    accept_(arrived, index);
+    is_done_ = is_last_;
+    if (!is_done_) expect_envelope();  // on its way while this one is decoded
+    if (error_) return;
+    try {
+      accept_(arrived, index_++, is_last_);
+    } catch (const std::exception&) {
+      error_ = std::current_exception();
+    }
   }
 
   const leeway_team& team_;
   int from_;
-  u64 parcels_, done_ = 0;
   Accept accept_;
-  bool has_envelope_ = false;
+  u64 index_ = 0;
+  bool has_envelope_ = false, is_last_ = false, is_done_ = false;
+  std::exception_ptr error_;
   Bytes envelope_;
   Parcel parcel_;
   Requests requests_;  // gone before what they fill
@@ -229,27 +234,40 @@ void Transfers::wait() {
   while (!test()) std::this_thread::yield();
 }
 
+bool Followed::test() {
+  const bool done = transfer_->test();
+  if (done) std::exchange(then_, [] {})();
+  return done;
+}
+
+void Followed::wait() {
+  transfer_->wait();
+  (void)test();
+}
+
 std::unique_ptr<Transfer> start_send(const Team& team, Parcel parcel, int to) {
   auto send = std::make_unique<Send>(team, to);
-  send->add(std::move(parcel));
+  send->add(std::move(parcel), true);
   return send;
 }
 
 std::unique_ptr<Transfer> start_send(const Team& team, const View& array, int to,
                                      const CompressOptions& options) {
   auto send = std::make_unique<Send>(team, to);
+  const u64 pieces = pieces_of(array.dtype, array.shape);
   try {
-    if (is_of_whole(options.bound) && pieces_of(array.dtype, array.shape) > 1)
+    if (is_of_whole(options.bound) && pieces > 1)
       fail_argument(
           "a large array is sent in pieces: its bound is abs, rel, pointwise or lossless, not one "
           "of the whole array");
     const CompressOptions piecewise = for_pieces(array, options);
     const u64 thickness = piece_thickness(array.dtype, array.shape);
-    for (u64 i = 0; i < pieces_of(array.dtype, array.shape); ++i)
-      send->add(pack(array.part(slab(array.shape, i * thickness, thickness)), piecewise));
+    for (u64 i = 0; i < pieces; ++i)
+      send->add(pack(array.part(slab(array.shape, i * thickness, thickness)), piecewise),
+                i + 1 == pieces);
   } catch (const std::exception& error) {  // the receiver must not wait for what never comes
     const std::string text = error.what();
-    send->add({Parcel::error, {text.begin(), text.end()}});
+    send->add({Parcel::error, {text.begin(), text.end()}}, true);
     send->wait();
     throw;
   }
@@ -259,16 +277,20 @@ std::unique_ptr<Transfer> start_send(const Team& team, const View& array, int to
 std::unique_ptr<Transfer> start_receive(const Team& team, const MutableView& array, int from,
                                         const Execution& execution) {
   const u64 thickness = piece_thickness(array.dtype, array.shape);
-  return std::make_unique<Receive>(
-      team, from, pieces_of(array.dtype, array.shape),
-      [array, thickness, execution](const Parcel& parcel, u64 index) {
-        unpack(parcel, array.part(slab(array.shape, index * thickness, thickness)), execution);
-      });
+  const u64 pieces = pieces_of(array.dtype, array.shape);
+  return std::make_unique<Receive>(team, from, [=](const Parcel& parcel, u64 index, bool is_last) {
+    if (parcel.kind == Parcel::error) return unpack(parcel, array, execution);  // throws it
+    // Pieces may fit one by one though the whole does not.
+    if (is_last ? index + 1 != pieces : index + 1 >= pieces)
+      fail_argument("the array that was sent is " + std::string(is_last ? "smaller" : "larger") +
+                    " than " + to_string(array.shape));
+    unpack(parcel, array.part(slab(array.shape, index * thickness, thickness)), execution);
+  });
 }
 
 std::unique_ptr<Transfer> start_receive(const Team& team, Parcel& parcel, int from) {
-  return std::make_unique<Receive>(team, from, 1,
-                                   [&](const Parcel& arrived, u64) { parcel = arrived; });
+  return std::make_unique<Receive>(team, from,
+                                   [&](const Parcel& arrived, u64, bool) { parcel = arrived; });
 }
 
 }  // namespace leeway::parallel

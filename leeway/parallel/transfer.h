@@ -12,6 +12,7 @@
 
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -57,6 +58,19 @@ class Transfers final : public Transfer {
  private:
   std::vector<std::unique_ptr<Transfer>> open_;
   std::exception_ptr error_;
+};
+
+// A transfer with something to be done once it has ended well.
+class Followed final : public Transfer {
+ public:
+  Followed(std::unique_ptr<Transfer> transfer, std::function<void()> then)
+      : then_(std::move(then)), transfer_(std::move(transfer)) {}
+  bool test() override;
+  void wait() override;
+
+ private:
+  std::function<void()> then_;  // what it owns outlives the transfer
+  std::unique_ptr<Transfer> transfer_;
 };
 
 // Returns when the array is compressed, and free to be changed again.

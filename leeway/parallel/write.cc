@@ -8,6 +8,7 @@
 #include "leeway/parallel/agreement.h"
 #include "leeway/parallel/commit.h"
 #include "leeway/parallel/report.h"
+#include "leeway/parallel/sight.h"
 #include "leeway/parallel/streamed.h"
 
 namespace leeway::parallel {
@@ -73,8 +74,10 @@ leeway_write_report write(const Team& team, const std::string& path, DType dtype
   CompressOptions compress = asked;
   Clock clock;
   agree_on_array(team, path, dtype, shape, compress, options);
-  const LibraryCodec made = library_codec_for_parts(compress, dtype);
   std::vector<Held> held = all_blocks(team, blocks);
+  check_inside(shape, held);
+  compress.recipe = recipe_for_all(team, dtype, shape, held, blocks, compress);
+  const LibraryCodec made = library_codec_for_parts(compress, dtype);
   const Header header = stated_header(made, dtype, shape, held, compress);
   const Plan plan = make_plan(header, std::move(held), team.size(), !options.unbalanced);
   Commit commit(team, path, options);

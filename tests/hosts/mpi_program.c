@@ -3,12 +3,18 @@
  *   mpi_program write FILE SHAPE CHUNK HOW RECIPE BOUND=VALUE [FIELD] [OPTION ...]
  *   mpi_program append FILE SHAPE ...    the same for rows behind a growing stream
  *   mpi_program read FILE SHAPE SEED     boxes at random; prints a sum that must not depend on
- * ranks mpi_program field FILE SHAPE FIELD   the array in a raw file Several commands may follow
- * each other, with -- between them. HOW: slab, block, odd (60 boxes dealt to the ranks), half
- * (every second rank has nothing), one (one rank has all). FIELD: smooth, nan (one rank has NaN
- * only), fill, const, huge. Option die=RANK,CALL kills a rank (-9) at its n-th call of the team;
- * limit=BYTES: no file may be larger; disagree: the last rank has another bound; at=N: the field
- * begins N planes later; streamed=BYTES; sleep=SECONDS: the last rank comes late. */
+ * ranks mpi_program field FILE SHAPE FIELD [type=TYPE]   the array in a raw file Several commands
+ * may follow each other, with -- between them.
+ *
+ * HOW: slab, block, odd (60 boxes dealt to the ranks), half (every second rank has nothing), one
+ * (one rank has all). FIELD: smooth, nan (one rank has NaN only), fill, const, huge, exact (the
+ * same in every language). Options: die=RANK,CALL kills a rank (-9) at its n-th call of the team;
+ * limit=BYTES: no file may be larger; memory=BYTES: the last rank gets no more than
+ * that from then on;
+ * lose=RANK: a page of what this rank writes never reaches the file; disagree: the last rank has
+ * another bound; at=N: the field begins N planes later; streamed=BYTES; sleep=SECONDS: the last
+ * rank comes late; type=TYPE: f32, f64 or i16.
+ */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,16 +27,35 @@
 
 enum { kGhost = 2, kMostBlocks = 64 };
 
-static int me, ranks;
+static int me, ranks, dtype = LEEWAY_F32;
 static uint64_t shape[3], chunk[3], field_at;
 
-static float value(const char* field, uint64_t i, uint64_t j, uint64_t k) {
+static uint64_t width(void) { return dtype == LEEWAY_F64 ? 8 : dtype == LEEWAY_I16 ? 2 : 4; }
+
+static void set_type(const char* option) {
+  if (strcmp(option, "type=f64") == 0) dtype = LEEWAY_F64;
+  if (strcmp(option, "type=i16") == 0) dtype = LEEWAY_I16;
+}
+
+static double value(const char* field, uint64_t i, uint64_t j, uint64_t k) {
   if (strcmp(field, "const") == 0) return 1.25f;
   if (strcmp(field, "nan") == 0 && i < shape[0] / 4) return NAN;
   if (strcmp(field, "fill") == 0 && i < shape[0] / 4) return -999;
   i += field_at;
+  if (strcmp(field, "exact") == 0) return (double)((7 * i + 13 * j + 3 * k) % 101) * 0.25;
   const float x = sinf(0.13f * (float)i) * cosf(0.21f * (float)j) + sinf(0.002f * (float)(k * i));
-  return strcmp(field, "huge") == 0 ? 1e30f * x : x;
+  if (strcmp(field, "huge") == 0) return x * (dtype == LEEWAY_F64 ? 1e300 : 1e30);
+  return dtype == LEEWAY_F64 ? x * (1 + 1e-9 * (double)k) : dtype == LEEWAY_I16 ? 1000.f * x : x;
+}
+
+static void put_value(double x, char* to) {
+  const float single = (float)x;
+  if (dtype == LEEWAY_F64) memcpy(to, &x, sizeof x);
+  if (dtype == LEEWAY_F32) memcpy(to, &single, sizeof single);
+  if (dtype == LEEWAY_I16) {
+    const int16_t number = (int16_t)x;
+    memcpy(to, &number, sizeof number);
+  }
 }
 
 typedef struct Box {
@@ -75,24 +100,35 @@ static int boxes_of(const char* how, Box* boxes) {
 static leeway_block block_of(const Box* box, int64_t strides[3], const char* field) {
   const uint64_t row = box->extent[2] + 2 * kGhost, plane = row * (box->extent[1] + 2 * kGhost);
   const uint64_t all = plane * (box->extent[0] + 2 * kGhost);
-  float* memory = malloc(all * sizeof *memory);
-  for (uint64_t i = 0; i < all; ++i) memory[i] = 1e38f;
-  float* inner = memory + kGhost * (plane + row + 1);
+  const uint64_t bytes = width();
+  char* memory = malloc(all * bytes + 1);
+  for (uint64_t i = 0; i < all; ++i)
+    put_value(dtype == LEEWAY_I16 ? 32767 : 1e38, memory + i * bytes);
+  char* inner = memory + kGhost * (plane + row + 1) * bytes;
   if (field)
     for (uint64_t i = 0; i < box->extent[0]; ++i)
       for (uint64_t j = 0; j < box->extent[1]; ++j)
         for (uint64_t k = 0; k < box->extent[2]; ++k)
-          inner[i * plane + j * row + k] =
-              value(field, box->first[0] + i, box->first[1] + j, box->first[2] + k);
-  strides[0] = (int64_t)(plane * sizeof *memory);
-  strides[1] = (int64_t)(row * sizeof *memory);
-  strides[2] = sizeof *memory;
-  const leeway_block block = {box->first, {inner, LEEWAY_F32, 3, box->extent, strides}};
+          put_value(value(field, box->first[0] + i, box->first[1] + j, box->first[2] + k),
+                    inner + (i * plane + j * row + k) * bytes);
+  strides[0] = (int64_t)(plane * bytes);
+  strides[1] = (int64_t)(row * bytes);
+  strides[2] = (int64_t)bytes;
+  const leeway_block block = {box->first, {inner, dtype, 3, box->extent, strides}};
   return block;
 }
 
-/* ---- a team that kills a rank ---- */
+/* ---- a team that kills a rank, or loses what it writes ---- */
 static leeway_team healthy;
+static int careless = -1;
+static int lose_write(void* s, void* f, uint64_t o, const void* d, uint64_t b) {
+  enum { kPage = 4096 };
+  if (me != careless || b < 3 * kPage) return healthy.file_write(s, f, o, d, b);
+  const uint64_t before = b / 2 / kPage * kPage; /* a page in the middle */
+  return healthy.file_write(s, f, o, d, before) |
+         healthy.file_write(s, f, o + before + kPage, (const char*)d + before + kPage,
+                            b - before - kPage);
+}
 static int victim = -1, calls_left;
 static void maybe_die(void) {
   if (me == victim && calls_left-- == 0) raise(SIGKILL);
@@ -144,6 +180,23 @@ static void parse(const char* text, uint64_t to[3]) {
   to[0] = a, to[1] = b, to[2] = c;
 }
 
+/* From now on, the last rank gets no more than these bytes besides those that it has. An MPI that
+ * connects ranks when they first need it has done so before. */
+static void limit_memory(unsigned long long bytes) {
+  enum { kEach = 1 << 17 };
+  char* all = calloc(2 * (size_t)ranks, kEach);
+  MPI_Alltoall(all, kEach, MPI_BYTE, all + (size_t)ranks * kEach, kEach, MPI_BYTE, MPI_COMM_WORLD);
+  free(all);
+  if (me != ranks - 1) return;
+  unsigned long long pages = 0;
+  FILE* in = fopen("/proc/self/statm", "r");
+  if (!in || fscanf(in, "%llu", &pages) != 1) exit(2);
+  fclose(in);
+  bytes += pages * (unsigned long long)sysconf(_SC_PAGESIZE);
+  const struct rlimit most = {bytes, bytes};
+  setrlimit(RLIMIT_AS, &most);
+}
+
 static int run_write(int argc, char** argv, leeway_context* leeway) {
   const char* field = argc > 8 ? argv[8] : "smooth";
   char kind[32];
@@ -154,9 +207,14 @@ static int run_write(int argc, char** argv, leeway_context* leeway) {
   leeway_mpi_files files = LEEWAY_MPI_FILES_DEFAULT;
   leeway_write_options options = {0};
   const int appends = strcmp(argv[1], "append") == 0;
+  unsigned long long memory = 0;
   field_at = 0;
+  dtype = LEEWAY_F32;
+  careless = -1;
   for (int i = 9; i < argc; ++i) {
     if (sscanf(argv[i], "die=%d,%d", &victim, &calls_left) == 2) files = LEEWAY_MPI_FILES_MPI;
+    if (sscanf(argv[i], "lose=%d", &careless) == 1) files = LEEWAY_MPI_FILES_MPI;
+    set_type(argv[i]);
     if (strcmp(argv[i], "disagree") == 0 && me == ranks - 1) bound *= 2;
     if (strcmp(argv[i], "check") == 0) options.check = 1;
     sscanf(argv[i], "writers=%d", &options.writers);
@@ -169,10 +227,7 @@ static int run_write(int argc, char** argv, leeway_context* leeway) {
       const struct rlimit most = {limit, limit};
       setrlimit(RLIMIT_FSIZE, &most);
     }
-    if (sscanf(argv[i], "memory=%llu", &limit) == 1 && me == ranks - 1) {
-      const struct rlimit most = {limit, limit};
-      setrlimit(RLIMIT_AS, &most);
-    }
+    sscanf(argv[i], "memory=%llu", &memory);
   }
   options.stripe = options.writers ? 4096 : 0;
   leeway_set_bound(leeway, kind, bound);
@@ -188,8 +243,10 @@ static int run_write(int argc, char** argv, leeway_context* leeway) {
   leeway_write_report report;
   if (leeway_mpi_team_create(MPI_COMM_WORLD, files, &team) != 0) return 3;
   if (victim >= 0) make_mortal(&team);
+  if (careless >= 0) healthy = team, team.file_write = lose_write;
+  if (memory > 0) limit_memory(memory);
   const leeway_status status = (appends ? leeway_team_append : leeway_team_write)(
-      leeway, &team, argv[2], LEEWAY_F32, 3, shape, (size_t)count, blocks, &options, &report);
+      leeway, &team, argv[2], dtype, 3, shape, (size_t)count, blocks, &options, &report);
   leeway_mpi_team_free(&team);
   if (status != LEEWAY_OK)
     printf("rank %d of %d: %s: %s\n", me, ranks, leeway_status_name(status),
@@ -216,6 +273,7 @@ static Box some_box(unsigned number) {
 }
 
 static int run_read(char** argv, leeway_context* leeway) {
+  dtype = LEEWAY_F32;
   parse(argv[3], shape);
   const unsigned seed = (unsigned)atoi(argv[4]);
   enum { kBoxes = 9 };
@@ -253,15 +311,18 @@ static int run_read(char** argv, leeway_context* leeway) {
 }
 
 /* The array as one process has it, for the serial tool. */
-static int run_field(char** argv) {
+static int run_field(int argc, char** argv) {
   parse(argv[3], shape);
+  dtype = LEEWAY_F32;
+  if (argc > 5) set_type(argv[5]);
   FILE* out = me == 0 ? fopen(argv[2], "wb") : NULL;
   if (me != 0) return 0;
   for (uint64_t i = 0; i < shape[0]; ++i)
     for (uint64_t j = 0; j < shape[1]; ++j)
       for (uint64_t k = 0; k < shape[2]; ++k) {
-        const float x = value(argv[4], i, j, k);
-        fwrite(&x, sizeof x, 1, out);
+        char x[8];
+        put_value(value(argv[4], i, j, k), x);
+        fwrite(x, width(), 1, out);
       }
   return fclose(out);
 }
@@ -274,7 +335,7 @@ static int run(int argc, char** argv) {
   if (argc >= 8 && (strcmp(argv[1], "write") == 0 || strcmp(argv[1], "append") == 0))
     failed = run_write(argc, argv, leeway);
   if (argc == 5 && strcmp(argv[1], "read") == 0) failed = run_read(argv, leeway);
-  if (argc == 5 && strcmp(argv[1], "field") == 0) failed = run_field(argv);
+  if (argc >= 5 && strcmp(argv[1], "field") == 0) failed = run_field(argc, argv);
   leeway_destroy(leeway);
   fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);
