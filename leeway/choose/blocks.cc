@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "leeway/base/buffer.h"
 #include "leeway/choose/advise.h"
 #include "leeway/recipe/recipe.h"
 
@@ -19,11 +20,12 @@ constexpr size_t kPairs[] = {3,  5,  6,  7,  9,  10, 15, 18, 21,  25,
                              30, 35, 36, 49, 50, 60, 70, 90, 100, 105};
 constexpr size_t kMostPairs = 105;
 
-// Values of a contiguous array.
+// Values of a contiguous array, from value number `first` on.
 template <class T>
 class Blocks {
  public:
-  Blocks(const T* values, size_t size) : values_(values), size_(size) {}
+  Blocks(const T* values, size_t size, size_t first)
+      : values_(values), size_(size), first_(first) {}
 
   std::optional<BlockShape> shape(const std::function<double()>& step_of) const {
     const std::vector<size_t> columns = likely_columns();
@@ -86,13 +88,13 @@ class Blocks {
   // Bits a value, about, that crosses take in some stretches of the array, the same for all shapes.
   double cost_of(const BlockShape& shape, double step) const {
     constexpr size_t kStretches = 4, kStretch = size_t(1) << 14;  // values
-    const size_t block = shape.rows * shape.columns, all = size_ / block;
+    const size_t block = shape.rows * shape.columns, all = (first_ + size_) / block;
     double bits = 0, count = 0;
     for (size_t stretch = 0; stretch < kStretches; ++stretch) {
-      const size_t first = (stretch * size_ / kStretches + block - 1) / block;
+      const size_t first = (first_ + stretch * size_ / kStretches + block - 1) / block;
       for (size_t i = first; i < std::min(all, first + std::max<size_t>(1, kStretch / block));
            ++i) {
-        bits += Matrix(values_ + i * block, shape, 1 / step).bits();
+        bits += Matrix(values_ + (i * block - first_), shape, 1 / step).bits();
         count += double(block);
       }
     }
@@ -177,18 +179,18 @@ class Blocks {
   };
 
   const T* values_;
-  size_t size_;
+  size_t size_, first_;
 };
 
 // What is near the step between decoded values.
-double step_for(const View& array, const CompressOptions& options) {
+double step_for(const Sight& array, const CompressOptions& options) {
   double bound = std::numeric_limits<double>::max();
-  const Bound limits = absolute_limits(array, options);
+  const Bound limits = absolute_limits(options, array.range);
   for (const Limit& limit : limits.limits())
     if (limit.kind == BoundKind::abs) bound = std::min(bound, limit.value);
   if (bound < std::numeric_limits<double>::max()) return 2 * bound;
   constexpr double kUsual = 1e-4;  // of the range
-  const auto range = value_range(array, options);
+  const auto range = array.range();
   return range ? kUsual * range->size() : 0;
 }
 
@@ -208,36 +210,64 @@ size_t place_of(std::string_view stage, std::string_view recipe) {
   return std::string_view::npos;
 }
 
+constexpr u64 kFewValues = u64(1) << 14;
+
+// The number of the first value of an array's middle, if the middle is one piece of the array.
+std::optional<u64> start_of_middle(const Shape& shape) {
+  const Box middle = middle_box(shape, kMiddleValues);
+  u64 first = 0;
+  for (size_t axis = 0; axis < shape.rank(); ++axis) {
+    if (axis > 0 && middle.shape[axis] != shape[axis]) return std::nullopt;
+    first = first * shape[axis] + middle.first[axis];
+  }
+  return first;
+}
+
+constexpr std::string_view kStage = "cross", kName = "eri";
+
+std::string in_full(const std::string& recipe) {
+  return recipe == kName ? to_string(parse_recipe(recipe)) : recipe;
+}
+
 }  // namespace
 
-std::optional<BlockShape> integral_blocks(const View& array, const std::function<double()>& step) {
-  constexpr u64 kFew = u64(1) << 14;  // values
-  const auto size = size_t(array.shape.size());
-  if (size < kFew || !is_contiguous(array)) return std::nullopt;
-  const auto found_in = [&]<class T>(std::type_identity<T>) -> std::optional<BlockShape> {
-    if (reinterpret_cast<std::uintptr_t>(array.data) % alignof(T) != 0) return std::nullopt;
-    return Blocks(reinterpret_cast<const T*>(array.data), size).shape(step);
+std::optional<BlockShape> integral_blocks(const View& values, const std::function<double()>& step,
+                                          u64 first) {
+  const auto size = size_t(values.shape.size());
+  if (size < kFewValues) return std::nullopt;
+  const auto found_in = [&]<class T>(std::type_identity<T>) {
+    Buffer<T> row(size);
+    gather(values, row.data());
+    return Blocks(static_cast<const T*>(row.data()), size, size_t(first)).shape(step);
   };
-  if (array.dtype == DType::f64) return found_in(std::type_identity<double>());
-  if (array.dtype == DType::f32) return found_in(std::type_identity<float>());
+  if (values.dtype == DType::f64) return found_in(std::type_identity<double>());
+  if (values.dtype == DType::f32) return found_in(std::type_identity<float>());
   return std::nullopt;
 }
 
-std::string recipe_for_blocks(const std::string& recipe, const View& array,
+bool may_be_for_blocks(const Shape& shape, const CompressOptions& options) {
+  if (options.bound.has(BoundKind::lossless) || options.bound.has(BoundKind::pointwise) ||
+      options.earlier || options.keeps_all || options.growing || shape.size() < kFewValues)
+    return false;
+  if (!is_slow_preset(options.recipe) &&
+      place_of(kStage, in_full(options.recipe)) == std::string::npos)
+    return false;
+  return start_of_middle(shape).has_value();
+}
+
+std::string recipe_for_blocks(const std::string& recipe, const Sight& array,
                               const CompressOptions& options) {
-  constexpr std::string_view kStage = "cross", kName = "eri";
-  const std::string asked = recipe == kName ? to_string(parse_recipe(recipe)) : recipe;
-  const size_t place = place_of(kStage, asked);
-  const bool is_concerned = is_slow_preset(recipe) || place != std::string::npos;
-  if (!is_concerned || options.bound.has(BoundKind::lossless) ||
-      options.bound.has(BoundKind::pointwise) || options.earlier || options.keeps_all ||
-      options.growing)
-    return recipe;
-  const auto shape = integral_blocks(array, [&] { return step_for(array, options); });
+  CompressOptions asked = options;
+  asked.recipe = recipe;
+  if (!may_be_for_blocks(array.shape, asked)) return recipe;
+  const auto shape = integral_blocks(
+      array.middle, [&] { return step_for(array, options); }, *start_of_middle(array.shape));
   if (!shape) return recipe;
   const std::string stage = std::string(kStage) + ":rows=" + std::to_string(shape->rows) +
                             ",columns=" + std::to_string(shape->columns);
-  if (place != std::string::npos) return std::string(asked).replace(place, kStage.size(), stage);
+  const std::string full = in_full(recipe);
+  if (const size_t place = place_of(kStage, full); place != std::string::npos)
+    return std::string(full).replace(place, kStage.size(), stage);
   return to_string(parse_recipe(recipe)) + "|linear:range=1+" + stage + "+rans";
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "leeway/engine/engine.h"
+#include "leeway/choose/choose.h"
 
 namespace leeway {
 
@@ -18,12 +18,17 @@ struct BlockShape {
 // Rows of a block are nearly multiples of each other, so that values a row apart are alike and
 // those a little more or less apart are not. The number of rows is the one that makes the blocks
 // smallest at the step between decoded values, which is asked for only if there are blocks at all.
-std::optional<BlockShape> integral_blocks(const View& array, const std::function<double()>& step);
+// The values may be a part of an array, from value number `first` on.
+std::optional<BlockShape> integral_blocks(const View& values, const std::function<double()>& step,
+                                          u64 first = 0);
+
+// Whether recipe_for_blocks() looks at the values of such an array.
+bool may_be_for_blocks(const Shape& shape, const CompressOptions& options);
 
 // The recipe for this array: the presets `balanced`, `small` and `smallest` with `cross` as one
 // more alternative where there are such blocks; `eri`, and `cross` without parameters, with the
 // shape of the blocks.
-std::string recipe_for_blocks(const std::string& recipe, const View& array,
+std::string recipe_for_blocks(const std::string& recipe, const Sight& array,
                               const CompressOptions& options);
 
 }  // namespace leeway

@@ -97,7 +97,8 @@ std::span<const NamedChoice> named_choices() { return kChoices; }
 bool is_choice(std::string_view name) { return find_choice(name) != nullptr; }
 
 bool looks_at_values(const Shape& shape, const CompressOptions& options) {
-  return is_choice(options.recipe) || is_tried_at_equal_error(shape, options);
+  return is_choice(options.recipe) || is_tried_at_equal_error(shape, options) ||
+         may_be_for_blocks(shape, options);
 }
 
 Choice choose(const Sight& array, const CompressOptions& options) {

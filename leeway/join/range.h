@@ -60,7 +60,8 @@ class ChunkRange {
     if (is_wanted && known.remaining() > 0) found_ = ValueRange<T>::read(known);
   }
 
-  const std::optional<ValueRange<T>>& get() {
+  // Not inline, because g++ 12 would then warn about values that are never read.
+  [[gnu::noinline]] const std::optional<ValueRange<T>>& get() {
     if (is_wanted_ && !found_ && values_.shape.size() > 0) found_ = find();
     return found_;
   }

@@ -222,7 +222,7 @@ TEST(Lorenzo, LayersFollowPolynomials) {
 TEST(Lorenzo, LayersInWholeStreams) {
   for (const Shape& shape : some_shapes())
     for (const std::string order : {"3", "4"})
-      for (const std::string recipe : {"lorenzo:order=" + order + "+linear+huffman",
+      for (const std::string& recipe : {"lorenzo:order=" + order + "+linear+huffman",
                                        "linear+lorenzo:axes=2,order=" + order + "+huffman"})
         for (const Texture texture : {Texture::smooth, Texture::hostile, Texture::huge}) {
           check_round_trip(make_field<float>(shape, texture), shape,
