@@ -75,6 +75,19 @@ LEEWAY_API leeway_status leeway_gpu_decompress_region(
     const leeway_gpu_report* made, const uint64_t* first, const leeway_array* part,
     leeway_gpu_report* report, void* workspace, void* queue);
 
+/* Random-access write: new values for the box of the shape of `part` that begins at `first`, which
+ * is made of whole chunks (LEEWAY_UNSUPPORTED if not). New frames and a new tail go behind the
+ * stream, up to `capacity` bytes in all; leeway_gpu_update_room() more than it has are always
+ * enough. The report says how many bytes it has then. With another status than LEEWAY_OK it is as
+ * it was, with as many bytes as before. */
+LEEWAY_API leeway_status leeway_gpu_update(leeway_context*, const leeway_gpu_plan* plan,
+                                           void* stream, size_t bytes,
+                                           const leeway_gpu_report* made, size_t capacity,
+                                           const uint64_t* first, const leeway_array* part,
+                                           leeway_gpu_report* report, void* workspace, void* queue);
+LEEWAY_API leeway_status leeway_gpu_update_room(leeway_context*, const leeway_gpu_plan* plan,
+                                                const leeway_array* part, size_t* bytes);
+
 /* Waits: copies report and stream to the memory of the host. Returns the status of the report. */
 LEEWAY_API leeway_status leeway_gpu_to_host(leeway_context*, const leeway_gpu_plan* plan,
                                             const leeway_gpu_report* report, const void* stream,

@@ -29,6 +29,13 @@ const Report* own(const leeway_gpu_report* report) {
   return reinterpret_cast<const Report*>(report);
 }
 
+leeway::Index index_of(const uint64_t* first, const leeway::View& view) {
+  leeway::require(first || view.shape.rank() == 0, "no first index given");
+  leeway::Index index{};
+  std::copy_n(first, view.shape.rank(), index.begin());
+  return index;
+}
+
 }  // namespace
 
 leeway_status leeway_gpu_open(leeway_context* context, const char* name, leeway_gpu** device) {
@@ -98,11 +105,27 @@ leeway_status leeway_gpu_decompress_region(leeway_context* context, const leeway
   return leeway::guarded(context, [&] {
     leeway::require(plan && stream && report && workspace, "a pointer is missing");
     const leeway::View view = leeway::view_of_array<const std::byte>(part);
-    leeway::require(first || view.shape.rank() == 0, "no first index given");
-    leeway::Index index{};
-    std::copy_n(first, view.shape.rank(), index.begin());
-    plan->plan.decompress_region(*plan->device->device, stream, bytes, own(made), index, view,
-                                 own(report), workspace, queue);
+    plan->plan.decompress_region(*plan->device->device, stream, bytes, own(made),
+                                 index_of(first, view), view, own(report), workspace, queue);
+  });
+}
+
+leeway_status leeway_gpu_update(leeway_context* context, const leeway_gpu_plan* plan, void* stream,
+                                size_t bytes, const leeway_gpu_report* made, size_t capacity,
+                                const uint64_t* first, const leeway_array* part,
+                                leeway_gpu_report* report, void* workspace, void* queue) {
+  return leeway::guarded(context, [&] {
+    leeway::require(plan && stream && report && workspace, "a pointer is missing");
+    const leeway::View view = leeway::view_of_array<const std::byte>(part);
+    plan->plan.update(*plan->device->device, stream, bytes, own(made), capacity,
+                      index_of(first, view), view, own(report), workspace, queue);
+  });
+}
+leeway_status leeway_gpu_update_room(leeway_context* context, const leeway_gpu_plan* plan,
+                                     const leeway_array* part, size_t* bytes) {
+  return leeway::guarded(context, [&] {
+    leeway::require(plan && bytes, "a pointer is missing");
+    *bytes = plan->plan.update_bytes(leeway::view_of_array<const std::byte>(part));
   });
 }
 

@@ -20,6 +20,7 @@
 #include "leeway/whole_bound.h"
 #include "python/arrays.h"
 #include "python/filter_chunks.h"
+#include "python/gpu.h"
 #include "python/judge.h"
 #include "python/team.h"
 #include "python/watch.h"
@@ -427,6 +428,7 @@ NB_MODULE(_native, m) {
       .def("header", &Stream::header)
       .def("info", &Stream::info);
   add_filter_chunks(m);
+  add_gpu(m);
   add_judge(m);
   add_team(m);
 }

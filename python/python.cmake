@@ -9,7 +9,7 @@ else()
   set(filter_chunks python/no_filter_chunks.cc)
 endif()
 # The stable ABI is used where it is asked for (wheel.py-api) and Python has what nanobind needs of it: from 3.12 on.
-nanobind_add_module(_native STABLE_ABI NB_STATIC python/module.cc python/judge.cc python/team.cc ${filter_chunks})
+nanobind_add_module(_native STABLE_ABI NB_STATIC python/module.cc python/gpu.cc python/judge.cc python/team.cc ${filter_chunks})
 target_include_directories(_native SYSTEM PRIVATE ${hdf5_INCLUDE_DIRS})
 target_link_libraries(_native PRIVATE leeway_objects)
 target_compile_options(_native PRIVATE -ffp-contract=off)

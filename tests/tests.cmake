@@ -14,8 +14,17 @@ endfunction()
 
 add_executable(leeway_tests ${test_sources} tests/promises_test.cc tests/hostile_test.cc tests/targets_test.cc
                             tests/c_api_test.cc tests/golden_test.cc tests/papers_test.cc tests/bytes_test.cc tests/combinations_test.cc tests/environment_test.cc
-                            tests/compose_predict_first_test.cc tests/compose_quantize_first_test.cc tests/ladder_test.cc)
+                            tests/compose_predict_first_test.cc tests/compose_quantize_first_test.cc tests/ladder_test.cc tests/gpu/fake_gpu_test.cc tests/gpu/device_streams_test.cc)
 leeway_test_program(leeway_tests)
+# A GPU that is none: what reaches CUDA reaches the emulator (tests/gpu/fake_cuda/cuda_runtime.h).
+add_library(leeway_fake_gpu MODULE tests/gpu/fake_cuda/fake_cuda.cc leeway/gpu/emulator.cc leeway/gpu/fiber.cc)
+leeway_flags(leeway_fake_gpu)
+target_include_directories(leeway_fake_gpu PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests/gpu/fake_cuda)
+target_link_options(leeway_fake_gpu PRIVATE -Wl,-soname,libleeway_cuda.so)
+set_target_properties(leeway_fake_gpu PROPERTIES OUTPUT_NAME leeway_cuda LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fake_gpu)
+add_dependencies(leeway_tests leeway_fake_gpu)
+set_source_files_properties(tests/gpu/fake_gpu_test.cc PROPERTIES COMPILE_DEFINITIONS LEEWAY_FAKE_GPU="$<TARGET_FILE:leeway_fake_gpu>"
+                            INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/tests/gpu/fake_cuda)
 # Every pair of stages: compiled as fast as can be.
 set_source_files_properties(tests/compose_predict_first_test.cc tests/compose_quantize_first_test.cc
                             PROPERTIES COMPILE_OPTIONS -O0 SKIP_PRECOMPILE_HEADERS ON)
@@ -24,6 +33,10 @@ add_executable(leeway_thread_tests EXCLUDE_FROM_ALL leeway/base/parallel_test.cc
                leeway/engine/engine_test.cc leeway/engine/update_test.cc tests/promises_test.cc tests/c_api_test.cc
                leeway/parallel/parallel_test.cc leeway/parallel/messages_test.cc)
 leeway_test_program(leeway_thread_tests)
+# For scripts/gpu.sh: the kernels alone, under many schedules.
+add_executable(leeway_gpu_tests EXCLUDE_FROM_ALL leeway/gpu/emulator_test.cc leeway/gpu/plan_test.cc tests/gpu/fake_gpu_test.cc tests/gpu/device_streams_test.cc)
+leeway_test_program(leeway_gpu_tests)
+add_dependencies(leeway_gpu_tests leeway_fake_gpu)
 gtest_discover_tests(leeway_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 include(tests/ptx/ptx.cmake)
 
@@ -37,6 +50,9 @@ endforeach()
 add_executable(example_hello_c examples/hello.c)
 target_link_libraries(example_hello_c PRIVATE leeway::leeway m)
 add_test(NAME example_hello_c COMMAND example_hello_c)
+add_executable(example_gpu examples/gpu.c)
+target_link_libraries(example_gpu PRIVATE leeway::leeway m)
+add_test(NAME example_gpu COMMAND example_gpu)
 
 # Programs of their own: what runs long, fails to get memory, or replays what fuzzing found.
 foreach(program torture allocation replay derived_oracle)

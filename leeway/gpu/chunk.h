@@ -59,6 +59,18 @@ LEEWAY_DEVICE Chunk find_chunk(const Layout& layout, u32 ordinal) {
   return chunk;
 }
 
+// The number of the n-th chunk of a box.
+LEEWAY_DEVICE u32 wanted_chunk(const Layout& layout, const Wanted& wanted, u32 n) {
+  u32 ordinal = 0, step = 1;
+  for (u32 axis = layout.rank; axis-- > 0;) {
+    const u32 count = wanted.chunks[axis];
+    ordinal += (wanted.first_chunk[axis] + n % count) * step;
+    n /= count;
+    step *= layout.grid[axis];
+  }
+  return ordinal;
+}
+
 // How many values a chunk has.
 LEEWAY_DEVICE u32 size_of_chunk(const Layout& layout, u32 ordinal) {
   u32 size = 1;

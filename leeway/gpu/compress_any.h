@@ -9,6 +9,7 @@
 
 #include "leeway/gpu/blocks.h"
 #include "leeway/gpu/container.h"
+#include "leeway/gpu/fast_hash.h"
 #include "leeway/gpu/look_back.h"
 #include "leeway/gpu/patch_list.h"
 
@@ -21,8 +22,7 @@ struct CompressShared {
   SumsShared sums;
   alignas(16) Cell<u32> image[kImageBytes / 4 + 4];
   alignas(16) Cell<u32> rows[kTiles][kRowWords];
-  alignas(16) Cell<u32> keys[24][4];
-  Cell<u64> last[8];
+  FastHashShared fast;
   Cell<u32> totals[2][kTiles];
   Cell<u32> is_last;
   Cell<u32> flags[kTiles], special[kTiles], exact[kTiles], first[kTiles];
@@ -45,26 +45,28 @@ enum class Form : u32 { constant, stored, narrow, wide, impossible };
 template <class T>
 class AnyChunk {
  public:
-  LEEWAY_DEVICE AnyChunk(const CompressArgs& args, CompressShared& s, u32 ordinal, double bound)
+  LEEWAY_DEVICE AnyChunk(const CompressArgs& args, CompressShared& s, u32 ordinal,
+                         const Place& place, double bound)
       : args_(args),
         s_(s),
         ordinal_(ordinal),
+        place_(place),
         chunk_(find_chunk(args.layout, ordinal)),
         blocks_((chunk_.size + kBlock - 1) / kBlock),
         grid_(bound > 0 ? bound : 1),
         has_bound_(bound > 0) {}
 
-  // Writes the frame from `frames` on, which is where the first of all stands.
-  LEEWAY_DEVICE FrameFacts compress(u64 frames) {
+  // Writes the frame.
+  LEEWAY_DEVICE FrameFacts compress() {
     look_at_values();
     if (form_ == Form::wide) look_at_codes();
     measure();
     if (tile() == 1) {
-      const u64 before = look_back(states(), ordinal_, frame_bytes());
+      const u64 before = look_back(states(), place_.turn, frame_bytes());
       if (lane() == 0) s_.before = before;
     }
     barrier();
-    const u64 place = frames + s_.before;
+    const u64 place = place_.first + s_.before;
     FrameFacts facts{ordinal_, payload_,       special_, exact_, has_bound_ ? grid_.bound : 0,
                      0,        decoded_hash(), 0};
     if (form_ == Form::narrow || form_ == Form::wide)
@@ -369,6 +371,7 @@ class AnyChunk {
   const CompressArgs& args_;
   CompressShared& s_;
   const u32 ordinal_;
+  const Place place_;
   const Chunk chunk_;
   const u32 blocks_;
   const Grid grid_;
@@ -382,9 +385,9 @@ class AnyChunk {
 
 template <class T>
 LEEWAY_DEVICE_CALL FrameFacts compress_any(const CompressArgs& args, CompressShared& s, u32 ordinal,
-                                           double bound, Form& form) {
-  AnyChunk<T> chunk(args, s, ordinal, bound);
-  const FrameFacts facts = chunk.compress(args.header_bytes);
+                                           const Place& place, double bound, Form& form) {
+  AnyChunk<T> chunk(args, s, ordinal, place, bound);
+  const FrameFacts facts = chunk.compress();
   form = chunk.form();
   return facts;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compress fast: a chunk of f32 that is one piece of memory, has neither special values nor such
-// that need patches, and whose differences fit 15 bits. All others are for compress_any.h.
+// that need patches, and whose differences fit 15 bits. All others are for compress_any.h. Memory
+// that does not begin at a multiple of 16 bytes is loaded by 4 bytes a lane, still in whole lines.
 //
 // Codes never leave the chip. A pass is 8192 values, 1024 for each tile: lane 8 g + k loads, in
 // round r, the 16 bytes 4 k ... 4 k + 3 of block 8 g + r, so that a request is four whole lines.
@@ -12,65 +13,34 @@
 #pragma once
 
 #include "leeway/gpu/compress_any.h"
+#include "leeway/gpu/planes.h"
 
 namespace leeway::gpu {
-
-constexpr u32 kPassValues = 8192, kRounds = 8, kFewestFast = 8192;
-constexpr u32 kRoundingBits = 0x4B400000u;  // of 1.5 * 2^23
-
-// 16 registers of two 16-bit numbers become 16 planes of 32 bits. At the end register k is plane k
-// as it stands in the stream; 15 is the sign.
-template <int kFrom, int kShift>
-LEEWAY_DEVICE void swap_bits(u32 (&c)[16]) {
-  constexpr u32 kMask = kShift == 4 ? 0x0f0f0f0fu : kShift == 2 ? 0x33333333u : 0x55555555u;
-  LEEWAY_UNROLL
-  for (int j = 0; j < 16; ++j)
-    if (!(j & kFrom)) {
-      const u32 a = c[j], b = c[j + kFrom];
-      c[j] = (a << kShift & ~kMask) | (b & kMask);
-      c[j + kFrom] = (a & ~kMask) | (b >> kShift & kMask);
-    }
-}
-LEEWAY_DEVICE void transpose_bits(u32 (&c)[16]) {
-  LEEWAY_UNROLL
-  for (int j = 0; j < 8; ++j) {
-    const u32 a = c[j], b = c[j + 8];
-    c[j] = byte_perm(a, b, 0x6240);
-    c[j + 8] = byte_perm(a, b, 0x7351);
-  }
-  swap_bits<4, 4>(c);
-  swap_bits<2, 2>(c);
-  swap_bits<1, 1>(c);
-}
-
-// Adds a quarter of a stripe to two of the eight sums.
-LEEWAY_DEVICE void add_quarter(u64& even, u64& odd, const u32 (&w)[4], const Quad& key) {
-  even += u64(w[0] ^ key.x) * (w[1] ^ key.y) + (u64(w[3]) << 32 | w[2]);
-  odd += u64(w[2] ^ key.z) * (w[3] ^ key.w) + (u64(w[1]) << 32 | w[0]);
-}
 
 class FastChunk {
  public:
   LEEWAY_DEVICE FastChunk(const CompressArgs& args, CompressShared& s, u32 ordinal,
-                          const Chunk& chunk, double bound)
+                          const Place& place, const Chunk& chunk, double bound)
       : args_(args),
         s_(s),
         ordinal_(ordinal),
+        place_(place),
         size_(chunk.size),
         grid_(bound),
         blocks_((chunk.size + kBlock - 1) / kBlock),
         passes_((chunk.size + kPassValues - 1) / kPassValues),
-        from_(args.values + chunk.offset) {}
+        from_(args.values + chunk.offset),
+        is_aligned_(reinterpret_cast<std::uintptr_t>(from_) % 16 == 0) {}
 
   // Says whether the chunk could be coded; if not, nothing has been said of it.
-  LEEWAY_DEVICE bool compress(u64 frames, FrameFacts& facts) {
+  LEEWAY_DEVICE bool compress(FrameFacts& facts) {
     prepare();
     u32 place = 4 + blocks_ * args_.recipe.head_bytes;  // of the next body, in the payload
     image_end_ = passes_;
     LEEWAY_NO_UNROLL
     for (u32 pass = 0; pass < passes_; ++pass) {
       // The last stripe of the checksum is the last 16 values, wherever they are.
-      if ((pass + 1) * kPassValues + 16 <= size_)
+      if (is_aligned_ && (pass + 1) * kPassValues + 16 <= size_)
         code_pass<false, true>(pass, place, 0);
       else
         code_pass<true, true>(pass, place, 0);
@@ -78,12 +48,15 @@ class FastChunk {
     payload_ = place;
     if (!is_fine()) return false;
     if (tile() == 1) {
-      const u64 before = look_back(args_.work.zeros + kZerosBefore, ordinal_, frame_bytes());
+      const u64 before = look_back(args_.work.zeros + kZerosBefore, place_.turn, frame_bytes());
       if (lane() == 0) s_.before = before;
     }
-    if (tile() == 0) finish_decoded_hash();
+    if (tile() == 0) {
+      const u64 hash = finish_fast_hash(s_.hash, s_.fast, size_);
+      if (lane() == 0) s_.hash.result = hash;
+    }
     barrier();
-    const u64 at = frames + s_.before;
+    const u64 at = place_.first + s_.before;
     facts = {ordinal_,       payload_, 0, 0, grid_.bound, stated_error(worst_, grid_.bound),
              s_.hash.result, 0};
     barrier();
@@ -96,14 +69,9 @@ class FastChunk {
 
  private:
   LEEWAY_DEVICE u64 frame_bytes() const { return aligned(kFrameHead + payload_); }
-  LEEWAY_DEVICE u32 group() const { return lane() / 8; }
-  LEEWAY_DEVICE u32 unit() const { return lane() % 8; }
 
   LEEWAY_DEVICE void prepare() {
-    if (thread() < 22) {
-      const u64 a = secret(8 * thread()), b = secret(8 * thread() + 8);
-      store_shared(s_.keys[thread()], Quad{u32(a), u32(a >> 32), u32(b), u32(b >> 32)});
-    }
+    prepare_keys(s_.fast);
     clear_image();
     barrier();
   }
@@ -146,22 +114,22 @@ class FastChunk {
   // Four values from number i on, which is a multiple of 4; 0 behind the end.
   template <bool kChecked>
   LEEWAY_DEVICE Quad four_values(u32 i) const {
-    if (!kChecked || i + 4 <= size_)
+    if (!kChecked || (is_aligned_ && i + 4 <= size_))
       return load_stream(reinterpret_cast<const Quad*>(from_) + i / 4);
     const u32* const words = reinterpret_cast<const u32*>(from_) + i;
     const u32 left = i < size_ ? size_ - i : 0;
     return {left > 0 ? load(words) : 0, left > 1 ? load(words + 1) : 0,
-            left > 2 ? load(words + 2) : 0, 0};
+            left > 2 ? load(words + 2) : 0, left > 3 ? load(words + 3) : 0};
   }
 
   template <bool kChecked, bool kFirst>
   LEEWAY_DEVICE void quantize_values(u32 pass) {
-    const u32 base = pass * kPassValues + tile() * 1024 + group() * 256 + unit() * 4;
+    const u32 base = first_of_lane(pass);
     Quad x[kRounds];
     LEEWAY_UNROLL
     for (u32 r = 0; r < kRounds; ++r) x[r] = four_values<kChecked>(base + 32 * r);
     const u32 stripes = (size_ * 4 - 1) / kStripe;
-    u64 even = 0, odd = 0;
+    QuarterSums sums;
     LEEWAY_UNROLL
     for (u32 r = 0; r < kRounds; ++r) {
       const u32 v[4] = {x[r].x, x[r].y, x[r].z, x[r].w}, i = base + 32 * r;
@@ -180,15 +148,13 @@ class FastChunk {
           largest_ = code > largest_ ? code : largest_;
         }
       }
-      if (kFirst && (!kChecked || i / 16 < stripes)) add_quarter(even, odd, w, key(r));
+      if (kFirst && (!kChecked || i / 16 < stripes)) sums.add(s_.fast, r, w);
       if (kFirst && kChecked) {
         LEEWAY_UNROLL
-        for (u32 k = 0; k < 4; ++k)
-          if (i + k < size_ && i + k + 16 >= size_)
-            store_shared(reinterpret_cast<Cell<u32>*>(s_.last) + (i + k + 16 - size_), w[k]);
+        for (u32 k = 0; k < 4; ++k) keep_last(s_.fast, size_, i + k, w[k]);
       }
       const u32 up = shuffle_up(s[3], 1);
-      const u32 before[4] = {unit() ? up : kRoundingBits, s[0], s[1], s[2]};
+      const u32 before[4] = {unit_of_lane() ? up : kRoundingBits, s[0], s[1], s[2]};
       LEEWAY_UNROLL
       for (u32 k = 0; k < 4; ++k) {
         i32 d = i32(s[k] - before[k]);
@@ -198,28 +164,17 @@ class FastChunk {
         store_shared(row_of_differences() + (r * 20 + k) * 2, u16(m | (u32(d) & 0x8000u)));
       }
     }
-    if (kFirst) share_sums(pass, even, odd);
-  }
-  LEEWAY_DEVICE Quad key(u32 round) const {
-    return load_shared<Quad>(s_.keys[unit() / 4 + 2 * (unit() % 4) + 2 * round]);
+    if (kFirst) sums.share(s_.hash, pass);
   }
   // Where this lane's values of a round go: row r of the group has value j of block r in the low
   // half of word j, value j + 16 in the high half.
   LEEWAY_DEVICE Cell<u16>* row_of_differences() const {
-    return reinterpret_cast<Cell<u16>*>(s_.rows[tile()] + group() * 176 + 4 * (unit() % 4)) +
-           unit() / 4;
+    return reinterpret_cast<Cell<u16>*>(s_.rows[tile()] + group_of_lane() * 176 +
+                                        4 * (unit_of_lane() % 4)) +
+           unit_of_lane() / 4;
   }
-  LEEWAY_DEVICE void share_sums(u32 pass, u64 even, u64 odd) {
-    even += shuffle_xor(even, 4);
-    odd += shuffle_xor(odd, 4);
-    if (unit() >= 4) return;
-    Cell<u64>* const sums = s_.hash.sums[pass * 32 + tile() * 4 + group()];
-    sums[2 * unit()] = even;
-    sums[2 * unit() + 1] = odd;
-  }
-
   LEEWAY_DEVICE void take_block(u32 (&c)[16]) const {
-    const Cell<u32>* const row = s_.rows[tile()] + group() * 176 + unit() * 20;
+    const Cell<u32>* const row = s_.rows[tile()] + group_of_lane() * 176 + unit_of_lane() * 20;
     LEEWAY_UNROLL
     for (u32 k = 0; k < 4; ++k) {
       const Quad four = load_shared<Quad>(row + 4 * k);
@@ -243,7 +198,7 @@ class FastChunk {
         c[0] &= 0xffff8000u;
       }
     }
-    transpose_bits(c);
+    planes_of_values(c);
     return head;
   }
 
@@ -308,15 +263,6 @@ class FastChunk {
            most_wide < 0x8000 && any_differs && payload_ <= size_ * 4;
   }
 
-  // By one tile.
-  LEEWAY_DEVICE void finish_decoded_hash() {
-    const u32 j = lane() % 8, bytes = size_ * 4, blocks = (bytes - 1) / kHashBlock;
-    u64 sum = xxh3::first_sum(j);
-    for (u32 row = 0; row < blocks; ++row) sum = xxh3::scramble(sum + s_.hash.sums[row][j], j);
-    const u64 hash = xxh3::finish(sum + s_.hash.sums[blocks][j], s_.last[j], bytes, j);
-    if (lane() == 0) s_.hash.result = hash;
-  }
-
   // Copies the payload to its place; returns its hash.
   LEEWAY_DEVICE u64 write_out(u8* to) {
     const u32 units = u32(frame_bytes() - kFrameHead) / 16;
@@ -360,10 +306,13 @@ class FastChunk {
 
   const CompressArgs& args_;
   CompressShared& s_;
-  const u32 ordinal_, size_;
+  const u32 ordinal_;
+  const Place place_;
+  const u32 size_;
   const Grid grid_;
   const u32 blocks_, passes_;
   const u8* const from_;
+  const bool is_aligned_;
   u32 image_end_ = 0;    // the first pass that is not in the image
   u32 image_bytes_ = 0;  // where its bodies begin
   u32 payload_ = 0;
@@ -373,14 +322,13 @@ class FastChunk {
 
 template <class T>
 LEEWAY_DEVICE bool compress_fast(const CompressArgs& args, CompressShared& s, u32 ordinal,
-                                 double bound, FrameFacts& facts) {
+                                 const Place& place, double bound, FrameFacts& facts) {
   if constexpr (sizeof(T) == 4) {
     const Chunk chunk = find_chunk(args.layout, ordinal);
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(args.values + chunk.offset) % 16 == 0;
-    if (!chunk.is_one_piece || !is_aligned || chunk.size < kFewestFast || args.fills > 0 ||
+    if (!chunk.is_one_piece || chunk.size < kFewestFast || args.fills > 0 ||
         !(bound > 0x1p-98 && bound < 0x1p98))
       return false;
-    return FastChunk(args, s, ordinal, chunk, bound).compress(args.header_bytes, facts);
+    return FastChunk(args, s, ordinal, place, chunk, bound).compress(facts);
   }
   return false;
 }

@@ -36,8 +36,9 @@ LEEWAY_DEVICE void compress(const CompressArgs& args, CompressShared& s) {
     }
     FrameFacts facts;
     Form form = Form::narrow;
-    if (!compress_fast<T>(args, s, ordinal, bound, facts))
-      facts = compress_any<T>(args, s, ordinal, bound, form);
+    const Place place{ordinal, args.header_bytes};
+    if (!compress_fast<T>(args, s, ordinal, place, bound, facts))
+      facts = compress_any<T>(args, s, ordinal, place, bound, form);
     if (thread() == 0) {
       note_frame(args, facts, form);
       fence();

@@ -59,6 +59,32 @@ LEEWAY_DEVICE Sums sum_frames(const Workspace& work, u32 chunks, SumsShared& s) 
   return {from_bits(worst), special, exact};
 }
 
+LEEWAY_DEVICE void store_report(Report* to, u64 bytes, u64 fault, u32 status, double bound,
+                                const Sums& sums, u64 stored) {
+  store(&to->bytes, bytes);
+  store(&to->status, fault ? u32(fault & 0xff) : status);
+  store(&to->chunk, fault ? ~u32(fault >> 8) : kNoChunk);
+  store(&to->abs_bound, bound);
+  store(&to->max_error, sums.max_error);
+  store(&to->special, sums.special);
+  store(&to->exact, sums.exact);
+  store(&to->stored, stored);
+}
+
+// Parts of a tail, by one thread.
+LEEWAY_DEVICE void put_statement(u64* to, const Sums& sums, u64 decoded_hash) {
+  store(to, to_bits(sums.max_error));
+  store(to + 1, sums.special);
+  store(to + 2, sums.exact);
+  store(to + 3, decoded_hash);
+}
+LEEWAY_DEVICE void put_tail_end(u8* to, u64 hash, u64 size) {
+  u64* const end = reinterpret_cast<u64*>(to);
+  store(end, hash);
+  store(end + 1, size);
+  store(end + 2, kEndMagic);
+}
+
 LEEWAY_DEVICE u64 tail_bytes(u32 chunks) {
   return kTailStart + aligned(4 * u64(chunks)) + 8 + kStatement + kTailEnd;
 }
@@ -85,30 +111,15 @@ LEEWAY_DEVICE void write_tail(const CompressArgs& args, HashShared& s, SumsShare
       store(reinterpret_cast<u64*>(tail) + 1, u64(args.chunks));
       u64* const rest = reinterpret_cast<u64*>(tail + kTailStart + 4 * rooms);
       store(rest, u64(0));
-      store(rest + 1, to_bits(sums.max_error));
-      store(rest + 2, sums.special);
-      store(rest + 3, sums.exact);
-      store(rest + 4, decoded);
+      put_statement(rest + 1, sums, decoded);
     }
     barrier();
     const u64 hash = hash_of_memory(s, tail, size - kTailEnd);
-    if (thread() == 0) {
-      u64* const end = reinterpret_cast<u64*>(tail + size - kTailEnd);
-      store(end, hash);
-      store(end + 1, size);
-      store(end + 2, kEndMagic);
-    }
+    if (thread() == 0) put_tail_end(tail + size - kTailEnd, hash, size);
   }
-  if (thread() == 0) {
-    store(&args.report->bytes, bytes);
-    store(&args.report->status, fault ? u32(fault & 0xff) : fits ? kOk : kTooSmall);
-    store(&args.report->chunk, fault ? ~u32(fault >> 8) : 0u);
-    store(&args.report->abs_bound, resolved_bound(args));
-    store(&args.report->max_error, sums.max_error);
-    store(&args.report->special, sums.special);
-    store(&args.report->exact, sums.exact);
-    store(&args.report->stored, u64(load_relaxed(args.work.zeros + kStoredChunks)));
-  }
+  if (thread() == 0)
+    store_report(args.report, bytes, fault, fits ? kOk : kTooSmall, resolved_bound(args), sums,
+                 load_relaxed(args.work.zeros + kStoredChunks));
 }
 
 }  // namespace leeway::gpu

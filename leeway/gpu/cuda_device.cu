@@ -39,6 +39,9 @@ KernelFacts facts_of(int kernel, int is_f64) {
               sizeof(CompressShared)};
     case LEEWAY_KERNEL_FIND_FRAMES:
       return {(const void*)leeway_find_frames, sizeof(FindShared)};
+    case LEEWAY_KERNEL_UPDATE:
+      return {is_f64 ? (const void*)leeway_update_f64 : (const void*)leeway_update_f32,
+              sizeof(CompressShared)};
     default:
       return {is_f64 ? (const void*)leeway_decompress_f64 : (const void*)leeway_decompress_f32,
               sizeof(DecompressShared)};
@@ -57,11 +60,41 @@ const char* launch(int device, int kernel, int is_f64, unsigned ctas, const void
                             facts.shared_bytes, cudaStream_t(queue));
   });
 }
-const char* allocate(int device, size_t bytes, void** memory) {
-  return on_device(device, [&] { return cudaMalloc(memory, bytes); });
+// Devices with memory pools give and take memory in the order of a queue.
+bool has_pools(int device) {
+  int has = 0;
+  return cudaDeviceGetAttribute(&has, cudaDevAttrMemoryPoolsSupported, device) == cudaSuccess &&
+         has;
 }
-const char* release(int device, void* memory) {
-  return on_device(device, [&] { return cudaFree(memory); });
+const char* allocate(int device, size_t bytes, void** memory, void* queue) {
+  return on_device(device, [&] {
+    return has_pools(device) ? cudaMallocAsync(memory, bytes, cudaStream_t(queue))
+                             : cudaMalloc(memory, bytes);
+  });
+}
+const char* release(int device, void* memory, void* queue) {
+  return on_device(device, [&] {
+    return has_pools(device) ? cudaFreeAsync(memory, cudaStream_t(queue)) : cudaFree(memory);
+  });
+}
+const char* order(int device, void* before, void* after) {
+  return on_device(device, [&] {
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    if (error != cudaSuccess) return error;
+    error = cudaEventRecord(event, cudaStream_t(before));
+    if (error == cudaSuccess) error = cudaStreamWaitEvent(cudaStream_t(after), event, 0);
+    const cudaError_t destroyed = cudaEventDestroy(event);
+    return error == cudaSuccess ? destroyed : error;
+  });
+}
+const char* locate(const void* memory, int* device) {
+  cudaPointerAttributes found;
+  const cudaError_t error = cudaPointerGetAttributes(&found, memory);
+  *device = found.type == cudaMemoryTypeUnregistered || found.type == cudaMemoryTypeHost
+                ? -1
+                : found.device;
+  return text_of(error);
 }
 const char* copy(int device, void* to, const void* from, size_t bytes, void* queue) {
   return on_device(device, [&] {
@@ -75,7 +108,7 @@ const char* wait(int device, void* queue) {
 // Shared memory above 48 KiB must be asked for, once for each kernel and device.
 cudaError_t prepare_kernels(unsigned& resident, int processors) {
   resident = 0;
-  for (int kernel = LEEWAY_KERNEL_RANGE; kernel <= LEEWAY_KERNEL_DECOMPRESS; ++kernel)
+  for (int kernel = LEEWAY_KERNEL_RANGE; kernel <= LEEWAY_KERNEL_UPDATE; ++kernel)
     for (int is_f64 = 0; is_f64 < 2; ++is_f64) {
       const KernelFacts facts = facts_of(kernel, is_f64);
       cudaError_t error = cudaFuncSetAttribute(
@@ -106,7 +139,7 @@ extern "C" const char* leeway_open_device(int device, leeway_device_functions* f
   if (const char* wrong = text_of(cudaGetDeviceProperties(&properties, device))) return wrong;
   *functions = {};
   functions->version = LEEWAY_DEVICE_VERSION;
-  std::snprintf(functions->name, sizeof functions->name, "%s (sm_%d%d)", properties.name,
+  std::snprintf(functions->name, sizeof functions->name, "%.200s (sm_%d%d)", properties.name,
                 properties.major, properties.minor);
   functions->clear = clear;
   functions->launch = launch;
@@ -114,6 +147,8 @@ extern "C" const char* leeway_open_device(int device, leeway_device_functions* f
   functions->release = release;
   functions->copy = copy;
   functions->wait = wait;
+  functions->order = order;
+  functions->locate = locate;
   return on_device(
       device, [&] { return prepare_kernels(functions->resident, properties.multiProcessorCount); });
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "leeway/gpu/blocks.h"
+#include "leeway/gpu/decompress_fast.h"
 #include "leeway/gpu/find_frames.h"
 
 namespace leeway::gpu {
@@ -11,10 +12,13 @@ namespace leeway::gpu {
 struct DecompressShared {
   HashShared hash;
   SumsShared sums;
-  Cell<u32> place[kMostBlocks];
+  DecodeFastShared fast;
   Cell<u64> list_at[2], list_end[2];
   Cell<u64> heads_at;
   Cell<u32> status, chunk, is_last, bodies;
+
+  // For chunks of any kind: where the body of each block is.
+  LEEWAY_DEVICE Cell<u32>* place() { return fast.rows[0]; }
 };
 
 template <class T>
@@ -30,8 +34,9 @@ class AnyDecoder {
     first_of_chunk(args.layout, ordinal, first_);
     is_whole_ = true;
     for (u32 axis = 0; axis < chunk_.rank; ++axis)
-      is_whole_ &= first_[axis] >= args.first[axis] &&
-                   first_[axis] + chunk_.extents[axis] <= args.first[axis] + args.part[axis];
+      is_whole_ &= first_[axis] >= args.wanted.first[axis] &&
+                   first_[axis] + chunk_.extents[axis] <=
+                       args.wanted.first[axis] + args.wanted.extents[axis];
   }
 
   // Returns a status.
@@ -41,6 +46,7 @@ class AnyDecoder {
     const u8* const payload = frame_ + kFrameHead;
     if (hash_of_memory(s_.hash, payload, facts.payload_bytes) != facts.payload_hash)
       return kCorrupt;
+    if (decode_fast(payload, facts)) return kOk;
     const u32 status = decode(payload, facts);
     if (status != kOk) return status;
     barrier();
@@ -48,6 +54,18 @@ class AnyDecoder {
   }
 
  private:
+  LEEWAY_DEVICE bool decode_fast(const u8* payload, const FrameFacts& facts) {
+    if constexpr (sizeof(T) == 4) {
+      u64 at;
+      place_of(0, at);
+      u8* const to = args_.values + at;
+      if (!is_whole_ || !chunk_.is_one_piece || chunk_.size < kFewestFast ||
+          facts.special + facts.exact > 0 || !(facts.bound > 0))
+        return false;
+      return decompress_fast(s_.fast, s_.hash, args_.recipe, facts, payload, chunk_.size, to);
+    }
+    return false;
+  }
   template <class F>
   LEEWAY_DEVICE u32 by_one(const F& f) {
     if (thread() == 0) s_.status = f();
@@ -98,8 +116,9 @@ class AnyDecoder {
     for (u32 axis = chunk_.rank; axis-- > 0;) {
       const u32 extent = chunk_.extents[axis], rest = i / extent;
       const u64 index = first_[axis] + (i - rest * extent);
-      is_wanted &= index >= args_.first[axis] && index - args_.first[axis] < args_.part[axis];
-      at += u64(i64(index - args_.first[axis]) * args_.layout.strides[axis]);
+      is_wanted &= index >= args_.wanted.first[axis] &&
+                   index - args_.wanted.first[axis] < args_.wanted.extents[axis];
+      at += u64(i64(index - args_.wanted.first[axis]) * args_.layout.strides[axis]);
       i = rest;
     }
     return is_wanted;
@@ -125,7 +144,7 @@ class AnyDecoder {
         [&](u32 j) { return decoded_pair(chunk_.size - (8 - j) * kPerWord); });
   }
 
-  LEEWAY_DEVICE u32 decode(const u8* payload, const FrameFacts& facts) {
+  LEEWAY_DEVICE_CALL u32 decode(const u8* payload, const FrameFacts& facts) {
     const u32 bytes = facts.payload_bytes, kind = load(payload);
     if (kind == kConstant || kind == kStored) {
       const bool is_stored = kind == kStored;
@@ -185,7 +204,7 @@ class AnyDecoder {
       const BlockHead head = BlockHead::of(byte);
       bool is_possible = head.planes <= bits && (head.outlier_bytes == 0 || args_.recipe.outlier);
       for (u32 k = 1; k < head_bytes; ++k) is_possible &= load(heads + block * head_bytes + k) == 0;
-      s_.place[block] = is_possible ? head.body_bytes() : kNotPossible;
+      s_.place()[block] = is_possible ? head.body_bytes() : kNotPossible;
     }
     barrier();
     const u64 first = s_.heads_at + u64(blocks_) * head_bytes;
@@ -193,10 +212,10 @@ class AnyDecoder {
       u64 all = 0;
       bool is_possible = true;
       for (u32 base = 0; base < blocks_; base += kTile) {
-        const u32 at = base + lane(), own = at < blocks_ ? u32(s_.place[at]) : 0;
+        const u32 at = base + lane(), own = at < blocks_ ? u32(s_.place()[at]) : 0;
         is_possible &= own != kNotPossible;
         const u32 sum = tile_scan(own == kNotPossible ? 0 : own);
-        if (at < blocks_) s_.place[at] = u32(all + sum - (own == kNotPossible ? 0 : own));
+        if (at < blocks_) s_.place()[at] = u32(all + sum - (own == kNotPossible ? 0 : own));
         all += shuffle(sum, kTile - 1);
       }
       const bool is_well = ballot(!is_possible) == 0 && first + all == bytes;
@@ -213,7 +232,7 @@ class AnyDecoder {
     const u8* const bodies = heads + u64(blocks_) * args_.recipe.head_bytes;
     for (u32 block = tile(); block < blocks_; block += kTiles) {
       const BlockHead head = BlockHead::of(load(heads + block * args_.recipe.head_bytes));
-      const u64 sum = tile_scan(u64(read_body(head, bodies + s_.place[block])));
+      const u64 sum = tile_scan(u64(read_body(head, bodies + s_.place()[block])));
       const i64 code = i64(sum << (64 - bits)) >> (64 - bits);
       const u32 i = block * kBlock + lane();
       if (i < chunk_.size) put(i, to_bits(recover(grid, code, T(0))));

@@ -8,18 +8,6 @@
 
 namespace leeway::gpu {
 
-// The number of the n-th chunk that the part touches.
-LEEWAY_DEVICE u32 wanted_chunk(const DecompressArgs& args, u32 n) {
-  u32 ordinal = 0, step = 1;
-  for (u32 axis = args.layout.rank; axis-- > 0;) {
-    const u32 count = args.part_chunks[axis];
-    ordinal += (args.first_chunk[axis] + n % count) * step;
-    n /= count;
-    step *= args.layout.grid[axis];
-  }
-  return ordinal;
-}
-
 LEEWAY_DEVICE void write_report(const DecompressArgs& args, DecompressShared& s, u64 bytes) {
   const Workspace& work = args.work;
   const bool is_well = load_relaxed(work.zeros + kIndexIsWell) != 0;
@@ -35,14 +23,8 @@ LEEWAY_DEVICE void write_report(const DecompressArgs& args, DecompressShared& s,
       fault = u64(~kNoChunk) << 8 | kCorrupt;
   }
   if (thread() != 0) return;
-  store(&args.report->bytes, bytes);
-  store(&args.report->status, u32(fault & 0xff));
-  store(&args.report->chunk, fault ? ~u32(fault >> 8) : 0u);
-  store(&args.report->abs_bound, 0.0);
-  store(&args.report->max_error, is_well ? from_bits(stated(0)) : 0.0);
-  store(&args.report->special, is_well ? stated(1) : u64(0));
-  store(&args.report->exact, is_well ? stated(2) : u64(0));
-  store(&args.report->stored, u64(0));
+  const Sums all = is_well ? Sums{from_bits(stated(0)), stated(1), stated(2)} : Sums{0, 0, 0};
+  store_report(args.report, bytes, fault, kOk, is_well ? load(args.work.bound) : 0, all, 0);
 }
 
 template <class T>
@@ -51,7 +33,7 @@ LEEWAY_DEVICE void decompress(const DecompressArgs& args, DecompressShared& s) {
   u32* const done = ticket + 1;
   const bool is_well = load_relaxed(args.work.zeros + kIndexIsWell) != 0;
   const u64 bytes = args.bytes ? args.bytes : load(&args.made->bytes);
-  const u32 wanted = is_well ? args.wanted_chunks : 0;
+  const u32 wanted = is_well ? args.wanted.count : 0;
   if (wanted == 0) {
     if (cta() == 0) write_report(args, s, bytes);
     return;
@@ -62,7 +44,7 @@ LEEWAY_DEVICE void decompress(const DecompressArgs& args, DecompressShared& s) {
     const u32 turn = s.chunk;
     barrier();
     if (turn >= wanted) return;
-    const u32 ordinal = wanted_chunk(args, turn);
+    const u32 ordinal = wanted_chunk(args.layout, args.wanted, turn);
     FrameFacts facts{};
     const u32 status = AnyDecoder<T>(args, s, ordinal, bytes).decompress(facts);
     if (thread() == 0) {

@@ -26,10 +26,17 @@ class Device {
   virtual void compress(const CompressArgs& args, void* queue) = 0;
   virtual void find_frames(const DecompressArgs& args, void* queue) = 0;
   virtual void decompress(const DecompressArgs& args, void* queue) = 0;
+  virtual void update(const UpdateArgs& args, void* queue) = 0;
 
-  // For the conveniences that wait.
-  virtual void* allocate(std::size_t bytes) = 0;
-  virtual void release(void* memory) = 0;
+  // What comes into `after` from now on waits for what is in `before`.
+  virtual void order(void* before, void* after) = 0;
+  // The number of the GPU whose memory it is, kHost for memory of the host.
+  static constexpr int kHost = -1;
+  virtual int locate(const void* memory) const = 0;
+
+  // For the conveniences that wait. Memory comes and goes in the order of a queue.
+  virtual void* allocate(std::size_t bytes, void* queue) = 0;
+  virtual void release(void* memory, void* queue) = 0;
   virtual void copy(void* to, const void* from, std::size_t bytes, void* queue) = 0;
   virtual void wait(void* queue) = 0;
 };
@@ -37,9 +44,9 @@ class Device {
 // Memory of a device that ends with its owner.
 class DeviceMemory {
  public:
-  DeviceMemory(Device& device, std::size_t bytes)
-      : device_(device), memory_(device.allocate(bytes > 0 ? bytes : 1)) {}
-  ~DeviceMemory() { device_.release(memory_); }
+  DeviceMemory(Device& device, std::size_t bytes, void* queue = nullptr)
+      : device_(device), queue_(queue), memory_(device.allocate(bytes > 0 ? bytes : 1, queue)) {}
+  ~DeviceMemory() { device_.release(memory_, queue_); }
   DeviceMemory(const DeviceMemory&) = delete;
   template <class T = u8>
   T* get() const {
@@ -48,6 +55,7 @@ class DeviceMemory {
 
  private:
   Device& device_;
+  void* queue_;
   void* memory_;
 };
 
@@ -62,8 +70,11 @@ class EmulatedDevice : public Device {
   void compress(const CompressArgs& args, void* queue) override;
   void find_frames(const DecompressArgs& args, void* queue) override;
   void decompress(const DecompressArgs& args, void* queue) override;
-  void* allocate(std::size_t bytes) override;
-  void release(void* memory) override;
+  void update(const UpdateArgs& args, void* queue) override;
+  void order(void*, void*) override {}
+  int locate(const void*) const override { return kHost; }
+  void* allocate(std::size_t bytes, void* queue) override;
+  void release(void* memory, void* queue) override;
   void copy(void* to, const void* from, std::size_t bytes, void* queue) override;
   void wait(void*) override {}
 

@@ -15,7 +15,8 @@ enum {
   LEEWAY_KERNEL_RANGE = 0,
   LEEWAY_KERNEL_COMPRESS,
   LEEWAY_KERNEL_FIND_FRAMES,
-  LEEWAY_KERNEL_DECOMPRESS
+  LEEWAY_KERNEL_DECOMPRESS,
+  LEEWAY_KERNEL_UPDATE
 };
 
 /* Functions return NULL, or what went wrong. */
@@ -24,13 +25,17 @@ typedef struct leeway_device_functions {
   char name[256];
   unsigned resident; /* CTAs that have work at the same time */
   const char* (*clear)(int device, void* memory, size_t bytes, void* queue);
-  /* `args` are CompressArgs or DecompressArgs (layout.h). */
+  /* `args` are CompressArgs, DecompressArgs or UpdateArgs (layout.h). */
   const char* (*launch)(int device, int kernel, int is_f64, unsigned ctas, const void* args,
                         void* queue);
-  const char* (*allocate)(int device, size_t bytes, void** memory);
-  const char* (*release)(int device, void* memory);
+  const char* (*allocate)(int device, size_t bytes, void** memory, void* queue);
+  const char* (*release)(int device, void* memory, void* queue);
   const char* (*copy)(int device, void* to, const void* from, size_t bytes, void* queue);
   const char* (*wait)(int device, void* queue);
+  /* What comes into `after` from now on waits for what is in `before`. */
+  const char* (*order)(int device, void* before, void* after);
+  /* The device whose memory it is, -1 for that of the host. */
+  const char* (*locate)(const void* memory, int* device);
 } leeway_device_functions;
 
 /* Fills the table for the device of this number. */

@@ -8,6 +8,7 @@
 #include "leeway/gpu/decompress_kernel.h"
 #include "leeway/gpu/device.h"
 #include "leeway/gpu/range_kernel.h"
+#include "leeway/gpu/update_kernel.h"
 
 namespace leeway::gpu {
 namespace {
@@ -28,7 +29,7 @@ Region region_of(const char* name, const u8* origin, const Layout& layout, const
 }
 
 void add_workspace(std::vector<Region>& regions, const Workspace& work, u32 chunks,
-                   bool offsets_are_known) {
+                   bool offsets_are_known, bool bound_is_known) {
   const auto add = [&](const char* name, const void* begin, size_t bytes, bool is_written = false) {
     regions.push_back({name, begin, bytes, true, is_written});
   };
@@ -39,24 +40,40 @@ void add_workspace(std::vector<Region>& regions, const Workspace& work, u32 chun
   add("special", work.special, 4 * size_t(chunks));
   add("exact", work.exact, 4 * size_t(chunks));
   add("offsets", work.offsets, 8 * size_t(chunks), offsets_are_known);
+  add("bound", work.bound, 24, bound_is_known);
 }
 
 std::vector<Region> regions_of(const CompressArgs& args, bool bound_is_known) {
   std::vector<Region> regions{
       region_of("values", args.values, args.layout, args.layout.extents, false),
       {"stream", args.stream, size_t(args.capacity), true, false},
-      {"report", args.report, sizeof(Report), true, false},
-      {"bound", args.work.bound, 24, true, bound_is_known}};
-  add_workspace(regions, args.work, args.chunks, false);
+      {"report", args.report, sizeof(Report), true, false}};
+  add_workspace(regions, args.work, args.chunks, false, bound_is_known);
   return regions;
 }
 std::vector<Region> regions_of(const DecompressArgs& args, bool offsets_are_known) {
   const u64 bytes = args.bytes ? args.bytes : args.made->bytes;
-  std::vector<Region> regions{region_of("values", args.values, args.layout, args.part, true),
-                              {"stream", args.stream, size_t(bytes), false, true},
-                              {"report", args.report, sizeof(Report), true, false}};
+  std::vector<Region> regions{
+      region_of("values", args.values, args.layout, args.wanted.extents, true),
+      {"stream", args.stream, size_t(bytes), false, true},
+      {"report", args.report, sizeof(Report), true, false}};
   if (args.made) regions.push_back({"made", args.made, sizeof(Report), false, true});
-  add_workspace(regions, args.work, args.chunks, offsets_are_known);
+  add_workspace(regions, args.work, args.chunks, offsets_are_known, offsets_are_known);
+  return regions;
+}
+std::vector<Region> regions_of(const UpdateArgs& update) {
+  const CompressArgs& args = update.compress;
+  const u64 bytes = update.bytes ? update.bytes : update.made->bytes;
+  const u8* values = args.values;
+  for (u32 axis = 0; axis < args.layout.rank; ++axis)
+    values += i64(update.wanted.first[axis]) * args.layout.strides[axis];
+  std::vector<Region> regions{
+      region_of("values", values, args.layout, update.wanted.extents, false),
+      {"stream", args.stream, size_t(bytes), false, true},
+      {"room", args.stream + bytes, size_t(std::max(args.capacity, bytes) - bytes), true, false},
+      {"report", args.report, sizeof(Report), true, false}};
+  if (update.made) regions.push_back({"made", update.made, sizeof(Report), false, true});
+  add_workspace(regions, args.work, args.chunks, true, true);
   return regions;
 }
 
@@ -106,16 +123,27 @@ void EmulatedDevice::find_frames(const DecompressArgs& args, void*) {
 
 void EmulatedDevice::decompress(const DecompressArgs& args, void*) {
   run({name_of("leeway_decompress", args), &args, sizeof args},
-      {std::clamp(args.wanted_chunks, 1u, 4 * options_.resident), kThreads,
-       sizeof(DecompressShared), regions_of(args, true)},
+      {std::clamp(args.wanted.count, 1u, 4 * options_.resident), kThreads, sizeof(DecompressShared),
+       regions_of(args, true)},
       [&](void* memory) {
         DecompressShared& s = *static_cast<DecompressShared*>(memory);
         args.layout.is_f64 ? gpu::decompress<double>(args, s) : gpu::decompress<float>(args, s);
       });
 }
 
+void EmulatedDevice::update(const UpdateArgs& args, void*) {
+  run({name_of("leeway_update", args.compress), &args, sizeof args},
+      {std::clamp(args.wanted.count, 1u, 4 * options_.resident), kThreads, sizeof(CompressShared),
+       regions_of(args)},
+      [&](void* memory) {
+        CompressShared& s = *static_cast<CompressShared*>(memory);
+        args.compress.layout.is_f64 ? update_chunks<double>(args, s)
+                                    : update_chunks<float>(args, s);
+      });
+}
+
 // Fresh memory of a GPU holds anything.
-void* EmulatedDevice::allocate(std::size_t bytes) {
+void* EmulatedDevice::allocate(std::size_t bytes, void*) {
   ++calls_.allocations;
   constexpr std::size_t kAlignment = 256;
   void* const memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) & ~(kAlignment - 1));
@@ -123,7 +151,7 @@ void* EmulatedDevice::allocate(std::size_t bytes) {
   std::memset(memory, 0xcd, bytes);
   return memory;
 }
-void EmulatedDevice::release(void* memory) { std::free(memory); }
+void EmulatedDevice::release(void* memory, void*) { std::free(memory); }
 void EmulatedDevice::copy(void* to, const void* from, std::size_t bytes, void*) {
   ++calls_.copies;
   if (bytes > 0) std::memcpy(to, from, bytes);

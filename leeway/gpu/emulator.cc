@@ -289,6 +289,7 @@ Counts run(const Launch& launch, const Options& options, const std::function<voi
 std::uint32_t thread() { return machine->lane().number; }
 std::uint32_t cta() { return machine->cta().number; }
 std::uint32_t ctas() { return machine->launch().ctas; }
+void* shared_memory() { return machine->cta().shared.data(); }
 
 void barrier() {
   if (machine->is(Mutant::no_barrier)) return tile_sync();

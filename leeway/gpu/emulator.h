@@ -75,6 +75,7 @@ Counts run(const Launch& launch, const Options& options, const std::function<voi
 std::uint32_t thread();
 std::uint32_t cta();
 std::uint32_t ctas();
+void* shared_memory();
 void barrier();
 void tile_sync();
 // The value of another lane of the tile.

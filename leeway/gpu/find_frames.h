@@ -118,6 +118,10 @@ class FrameFinder {
       } else {
         seen |= 1u << number;
         if ((number <= 2 || number == 5) && !is_expected(number, in, size)) return kInvalidArgument;
+        if (number == 4 && size >= 8) {
+          ByteReader content = in;
+          store(args_.work.bound, from_bits(content.get(8)));
+        }
       }
       in.at += size;
     }

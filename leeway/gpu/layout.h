@@ -54,9 +54,9 @@ struct Workspace {
   double* bound;   // what a relative bound comes to, minimum and maximum
 };
 // Numbers before the states: two counters, the first fault, maximum and minimum of the values, a
-// counter of the range kernel, stored chunks or whether the index is well, where the statement is.
-constexpr u32 kZerosBefore = 7, kTickets = 0, kFault = 1, kMost = 2, kLeast = 3, kRangeDone = 4,
-              kStoredChunks = 5, kIndexIsWell = 5, kStatementAt = 6;
+// counter of the range kernel, stored chunks, whether the index is well, where the statement is.
+constexpr u32 kZerosBefore = 8, kTickets = 0, kFault = 1, kMost = 2, kLeast = 3, kRangeDone = 4,
+              kStoredChunks = 5, kIndexIsWell = 6, kStatementAt = 7;
 constexpr u32 kNoChunk = ~u32(0);  // a fault of the container
 
 struct Recipe {
@@ -80,6 +80,13 @@ struct CompressArgs {
   alignas(8) u8 header[kMostHeaderBytes];
 };
 
+// A box of an array, and the chunks that it touches.
+struct Wanted {
+  u64 first[kMostRank], extents[kMostRank];
+  u32 first_chunk[kMostRank], chunks[kMostRank];
+  u32 count;  // of the chunks
+};
+
 struct DecompressArgs {
   const u8* stream;
   u64 bytes;           // 0: as `made` says
@@ -90,13 +97,18 @@ struct DecompressArgs {
   Layout layout;  // of the array in the stream; the strides are those of `values`
   u32 chunks;     // of the stream
   Recipe recipe;
-  // The part that is wanted: its first index and extents. `values` is where it begins.
-  u64 first[kMostRank], part[kMostRank];
-  u32 first_chunk[kMostRank], part_chunks[kMostRank];
-  u32 wanted_chunks;
+  Wanted wanted;  // `values` is where it begins
   u32 is_part;
   u32 expected_bytes;  // fields of the header that must be there, each as tag, size, content
   alignas(8) u8 expected[kMostHeaderBytes];
+};
+
+// New values for whole chunks of a stream.
+struct UpdateArgs {
+  CompressArgs compress;  // `values` is where the first value of the whole array would be
+  u64 bytes;              // of the stream; 0: as `made` says
+  const Report* made;
+  Wanted wanted;
 };
 
 }  // namespace leeway::gpu

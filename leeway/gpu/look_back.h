@@ -15,6 +15,12 @@ constexpr u64 kOwnBytes = u64(1) << 62;  // bytes of this frame
 constexpr u64 kAllBytes = u64(2) << 62;  // bytes of all frames up to this one
 constexpr u64 kBytesMask = kOwnBytes - 1;
 
+// Which turn it is, and where the frame of the first turn begins.
+struct Place {
+  u32 turn;
+  u64 first;
+};
+
 // Says what one's own frame takes, and returns the bytes of all frames before; by a whole tile.
 // Both stores are those of one thread: they must not change places.
 LEEWAY_DEVICE u64 look_back(u64* states, u32 chunk, u64 bytes) {

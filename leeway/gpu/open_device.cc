@@ -31,23 +31,34 @@ class LoadedDevice final : public Device {
     check(functions_.clear(number_, memory, bytes, queue));
   }
   void find_range(const CompressArgs& args, void* queue) override {
-    launch(LEEWAY_KERNEL_RANGE, args.chunks, args, queue);
+    launch(LEEWAY_KERNEL_RANGE, args.layout, args.chunks, &args, queue);
   }
   void compress(const CompressArgs& args, void* queue) override {
-    launch(LEEWAY_KERNEL_COMPRESS, args.chunks, args, queue);
+    launch(LEEWAY_KERNEL_COMPRESS, args.layout, args.chunks, &args, queue);
   }
   void find_frames(const DecompressArgs& args, void* queue) override {
-    launch(LEEWAY_KERNEL_FIND_FRAMES, 1, args, queue);
+    launch(LEEWAY_KERNEL_FIND_FRAMES, args.layout, 1, &args, queue);
   }
   void decompress(const DecompressArgs& args, void* queue) override {
-    launch(LEEWAY_KERNEL_DECOMPRESS, args.wanted_chunks, args, queue);
+    launch(LEEWAY_KERNEL_DECOMPRESS, args.layout, args.wanted.count, &args, queue);
   }
-  void* allocate(std::size_t bytes) override {
+  void update(const UpdateArgs& args, void* queue) override {
+    launch(LEEWAY_KERNEL_UPDATE, args.compress.layout, args.wanted.count, &args, queue);
+  }
+  void order(void* before, void* after) override {
+    check(functions_.order(number_, before, after));
+  }
+  int locate(const void* memory) const override {
+    int device = kHost;
+    check(functions_.locate(memory, &device));
+    return device;
+  }
+  void* allocate(std::size_t bytes, void* queue) override {
     void* memory = nullptr;
-    check(functions_.allocate(number_, bytes, &memory));
+    check(functions_.allocate(number_, bytes, &memory, queue));
     return memory;
   }
-  void release(void* memory) override { functions_.release(number_, memory); }
+  void release(void* memory, void* queue) override { functions_.release(number_, memory, queue); }
   void copy(void* to, const void* from, std::size_t bytes, void* queue) override {
     check(functions_.copy(number_, to, from, bytes, queue));
   }
@@ -57,23 +68,23 @@ class LoadedDevice final : public Device {
   static void check(const char* wrong) {
     if (wrong) throw Error(Errc::io, std::string("the GPU refuses: ") + wrong);
   }
-  template <class Args>
-  void launch(int kernel, u32 chunks, const Args& args, void* queue) {
+  void launch(int kernel, const Layout& layout, u32 chunks, const void* args, void* queue) {
     const unsigned ctas = std::clamp(chunks, 1u, std::max(1u, functions_.resident));
-    check(functions_.launch(number_, kernel, int(args.layout.is_f64), ctas, &args, queue));
+    check(functions_.launch(number_, kernel, int(layout.is_f64), ctas, args, queue));
   }
 
   int number_;
   leeway_device_functions functions_{};
 };
 
-// Beside this library, or where the system looks.
+// Beside this library or program, in the lib of its tree, or where the system looks.
 void* load_library() {
   const char* const name = "libleeway_cuda.so";
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&load_library), &info) && info.dli_fname) {
-    const auto beside = std::filesystem::path(info.dli_fname).parent_path() / name;
-    if (void* found = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL)) return found;
+    const auto here = std::filesystem::path(info.dli_fname).parent_path();
+    for (const char* const folder : {"", "lib", "../" LEEWAY_LIBDIR})
+      if (void* found = dlopen((here / folder / name).c_str(), RTLD_NOW | RTLD_LOCAL)) return found;
   }
   return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
@@ -81,7 +92,7 @@ void* load_library() {
 }  // namespace
 
 std::unique_ptr<Device> open_device(int number) {
-  static void* const library = load_library();
+  void* const library = load_library();  // counted, and never given back
   if (!library)
     fail_device(
         "libleeway_cuda.so is not installed (leeway was built without CUDA, or its package "

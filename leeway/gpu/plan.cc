@@ -169,13 +169,11 @@ void check_values(const void* values, DType dtype) {
 
 }  // namespace
 
-void Plan::compress(Device& device, const void* values, void* stream, std::size_t capacity,
-                    Report* report, void* workspace, void* queue) const {
+CompressArgs Plan::compress_args(void* stream, std::size_t capacity, Report* report,
+                                 void* workspace) const {
   check_alignment(stream);
   check_alignment(workspace);
-  check_values(values, header_.dtype);
   CompressArgs args{};
-  args.values = static_cast<const u8*>(values);
   args.stream = static_cast<u8*>(stream);
   args.capacity = capacity;
   args.report = report;
@@ -190,6 +188,14 @@ void Plan::compress(Device& device, const void* values, void* stream, std::size_
   args.header_bytes = u32(header_bytes_.size());
   args.resolved_at = resolved_at_;
   std::ranges::copy(header_bytes_, args.header);
+  return args;
+}
+
+void Plan::compress(Device& device, const void* values, void* stream, std::size_t capacity,
+                    Report* report, void* workspace, void* queue) const {
+  check_values(values, header_.dtype);
+  CompressArgs args = compress_args(stream, capacity, report, workspace);
+  args.values = static_cast<const u8*>(values);
   device.clear(args.work.zeros, zeros_bytes(), queue);
   if (rel_bound_ > 0) device.find_range(args, queue);
   device.compress(args, queue);
@@ -225,35 +231,68 @@ void Plan::decompress(Device& device, const void* stream, std::size_t bytes, con
   check_values(values, header_.dtype);
   DecompressArgs args = decompress_args(stream, bytes, made, report, workspace);
   args.values = static_cast<u8*>(values);
-  for (u32 axis = 0; axis < layout_.rank; ++axis) {
-    args.part[axis] = layout_.extents[axis];
-    args.part_chunks[axis] = layout_.grid[axis];
-  }
-  args.wanted_chunks = chunks_;
+  args.wanted = wanted_of({}, View(nullptr, header_.dtype, header_.shape));
   start(device, args, queue);
+}
+
+Wanted Plan::wanted_of(const Index& first, const View& part) const {
+  const Box box{first, part.shape};
+  if (part.dtype != header_.dtype || part.shape.rank() != header_.shape.rank() ||
+      !contains(header_.shape, box))
+    fail_argument("the region is not in the array");
+  const Box chunks = touched_chunks(header_, box);
+  Wanted wanted{};
+  wanted.count = u32(chunks.shape.size());
+  for (u32 axis = 0; axis < layout_.rank; ++axis) {
+    wanted.first[axis] = first[axis];
+    wanted.extents[axis] = part.shape[axis];
+    wanted.first_chunk[axis] = u32(chunks.first[axis]);
+    wanted.chunks[axis] = u32(chunks.shape[axis]);
+  }
+  return wanted;
 }
 
 void Plan::decompress_region(Device& device, const void* stream, std::size_t bytes,
                              const Report* made, const Index& first, const View& part,
                              Report* report, void* workspace, void* queue) const {
-  const Box box{first, part.shape};
-  if (part.dtype != header_.dtype || part.shape.rank() != header_.shape.rank() ||
-      !contains(header_.shape, box))
-    fail_argument("the region is not in the array");
+  const Wanted wanted = wanted_of(first, part);
   check_values(part.data, header_.dtype);
   DecompressArgs args = decompress_args(stream, bytes, made, report, workspace);
   args.values = reinterpret_cast<u8*>(const_cast<std::byte*>(part.data));
   args.is_part = 1;
-  const Box chunks = touched_chunks(header_, box);
-  args.wanted_chunks = u32(chunks.shape.size());
-  for (u32 axis = 0; axis < layout_.rank; ++axis) {
-    args.layout.strides[axis] = part.strides[axis];
-    args.first[axis] = first[axis];
-    args.part[axis] = part.shape[axis];
-    args.first_chunk[axis] = u32(chunks.first[axis]);
-    args.part_chunks[axis] = u32(chunks.shape[axis]);
-  }
+  args.wanted = wanted;
+  for (u32 axis = 0; axis < layout_.rank; ++axis) args.layout.strides[axis] = part.strides[axis];
   start(device, args, queue);
+}
+
+std::size_t Plan::update_bytes(const View& part) const {
+  return size_t(part.shape.size()) * size_of(header_.dtype) +
+         size_t(wanted_of({}, part).count) * size_t(frame_bytes(1) + kAlignment) +
+         size_t(aligned(4 * u64(chunks_))) + 16 * size_t(chunks_) + 96;
+}
+
+void Plan::update(Device& device, void* stream, std::size_t bytes, const Report* made,
+                  std::size_t capacity, const Index& first, const View& part, Report* report,
+                  void* workspace, void* queue) const {
+  if (header_.bound.needs_measurement() || !header_.promises.empty())
+    fail_unsupported("updates of streams whose bound belongs to the whole array");
+  const Wanted wanted = wanted_of(first, part);
+  const u8* origin = reinterpret_cast<const u8*>(part.data);
+  check_values(origin, header_.dtype);
+  UpdateArgs args{compress_args(stream, capacity, report, workspace), bytes, made, wanted};
+  for (u32 axis = 0; axis < layout_.rank; ++axis) {
+    const u64 end = wanted.first[axis] + wanted.extents[axis];
+    if (wanted.first[axis] % layout_.chunk[axis] != 0 ||
+        (end % layout_.chunk[axis] != 0 && end != layout_.extents[axis]))
+      fail_unsupported("updates of parts of chunks (they are of " + to_string(header_.chunk) + ")");
+    args.compress.layout.strides[axis] = part.strides[axis];
+    origin -= std::ptrdiff_t(wanted.first[axis]) * part.strides[axis];
+  }
+  args.compress.values = origin;
+  const DecompressArgs find = decompress_args(stream, bytes, made, report, workspace);
+  device.clear(args.compress.work.zeros, zeros_bytes(), queue);
+  device.find_frames(find, queue);
+  device.update(args, queue);
 }
 
 }  // namespace leeway::gpu

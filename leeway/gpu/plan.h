@@ -37,8 +37,21 @@ class Plan {
   void decompress_region(Device& device, const void* stream, std::size_t bytes, const Report* made,
                          const Index& first, const View& part, Report* report, void* workspace,
                          void* queue) const;
+  // Random-access write: the box of the shape of `part` that begins at `first` gets new values,
+  // under the bound of the stream. Boxes are made of whole chunks. New frames and a new tail go
+  // behind the stream, for which `capacity` must leave room (update_bytes()); the report says how
+  // many bytes it has then. With another status than kOk it is as it was, and has as many as
+  // before.
+  void update(Device& device, void* stream, std::size_t bytes, const Report* made,
+              std::size_t capacity, const Index& first, const View& part, Report* report,
+              void* workspace, void* queue) const;
+  // Room that is always enough.
+  std::size_t update_bytes(const View& part) const;
 
  private:
+  Wanted wanted_of(const Index& first, const View& part) const;
+  CompressArgs compress_args(void* stream, std::size_t capacity, Report* report,
+                             void* workspace) const;
   void set_up(const View& like);
   Workspace workspace_at(void* memory) const;
   std::size_t zeros_bytes() const { return 8 * (kZerosBefore + std::size_t(chunks_)); }

@@ -163,6 +163,101 @@ TYPED_TEST(Kernels, DecompressRegions) {
   }
 }
 
+// Random-access write: what the host writes into the same stream, twice one after the other.
+TYPED_TEST(Kernels, UpdateWholeChunks) {
+  const Shape shape{12, 50, 40};
+  auto values = make_field<TypeParam>(shape, Texture::hostile);
+  auto options = options_of("cuszp2-outlier", Bound::rel(1e-3));
+  options.chunk = {5, 16, 40};
+  Bytes expected = compress(values.data(), shape, options);
+  const Plan plan(inspect(expected).header, View(nullptr, dtype_of<TypeParam>(), shape));
+  const auto fresh = make_field<TypeParam>(shape, Texture::smooth, 3);
+  const View all = view_of_values(fresh, shape);
+  u64 seed = 0;
+  for (const Box& box : {Box{{5, 16, 0}, {5, 34, 40}}, Box{{0, 48, 0}, {12, 2, 40}}}) {
+    EmulatedDevice device(schedule_of(++seed));
+    const View part = all.part(box);
+    const size_t before = expected.size(), capacity = before + plan.update_bytes(part);
+    const DeviceMemory stream(device, capacity), workspace(device, plan.workspace_bytes());
+    std::ranges::copy(expected, stream.get());
+    MemoryStore store(expected);
+    update(store, box.first, part);
+    Report report{};
+    plan.update(device, stream.get(), before, nullptr, capacity, box.first, part, &report,
+                workspace.get(), nullptr);
+    EXPECT_EQ(report.status, kOk);
+    EXPECT_EQ(Bytes(stream.get(), stream.get() + report.bytes), expected);
+    EXPECT_EQ(report.max_error, inspect(expected).statement.max_error);
+    // Too little room: it says how much, and the stream is as it was.
+    plan.update(device, stream.get(), before, nullptr, expected.size() - 1, box.first, part,
+                &report, workspace.get(), nullptr);
+    EXPECT_EQ(report.status, kTooSmall);
+    EXPECT_EQ(report.bytes, expected.size());
+    // A damaged tail is refused.
+    stream.get()[before - 30] ^= 1;
+    plan.update(device, stream.get(), before, nullptr, capacity, box.first, part, &report,
+                workspace.get(), nullptr);
+    EXPECT_EQ(report.status, kCorrupt);
+    EXPECT_EQ(report.bytes, before);
+  }
+  EmulatedDevice device;
+  Report report{};
+  const DeviceMemory workspace(device, plan.workspace_bytes());
+  const DeviceMemory aligned(device, expected.size());
+  const Box inner{{5, 16, 0}, {5, 15, 40}};
+  EXPECT_THROW(plan.update(device, aligned.get(), expected.size(), nullptr, expected.size(),
+                           inner.first, all.part(inner), &report, workspace.get(), nullptr),
+               Error);
+}
+
+// Values need not begin at a multiple of 16 bytes.
+TEST(FastPaths, TakeMemoryAtAnyPlace) {
+  const Shape shape{20001};
+  const auto values = make_field<float>({20004}, Texture::smooth);
+  const auto options = options_of("cuszp2-outlier", Bound::abs(1e-3));
+  for (size_t offset = 0; offset < 4; ++offset) {
+    const Bytes expected = compress(values.data() + offset, shape, options);
+    EmulatedDevice device(schedule_of(offset));
+    const Plan plan(options, view_of_values(values, shape));
+    const DeviceMemory stream(device, plan.most_bytes()), workspace(device, plan.workspace_bytes()),
+        decoded(device, 4 * 20004);
+    Report report{};
+    plan.compress(device, values.data() + offset, stream.get(), plan.most_bytes(), &report,
+                  workspace.get(), nullptr);
+    ASSERT_EQ(Bytes(stream.get(), stream.get() + report.bytes), expected);
+    const Array right = decompress(expected);
+    plan.decompress(device, stream.get(), expected.size(), nullptr, decoded.get<float>() + offset,
+                    &report, workspace.get(), nullptr);
+    EXPECT_EQ(report.status, kOk);
+    EXPECT_EQ(std::memcmp(decoded.get<float>() + offset, right.data(), size_t(right.bytes())), 0);
+    EXPECT_LT(device.counts().global_reads, 3 * expected.size());  // that was the fast path
+  }
+}
+
+// What a value costs of global memory: its own bytes and those of the stream, not much more.
+TEST(Traffic, IsThatOfValuesAndStream) {
+  const Shape shape{65536};
+  const auto values = make_field<float>(shape, Texture::smooth);
+  const auto options = options_of("cuszp2-outlier", Bound::abs(0.05));
+  EmulatedDevice device;
+  const Plan plan(options, view_of_values(values, shape));
+  const DeviceMemory stream(device, plan.most_bytes()), workspace(device, plan.workspace_bytes());
+  Report report{};
+  plan.compress(device, values.data(), stream.get(), plan.most_bytes(), &report, workspace.get(),
+                nullptr);
+  const double raw = 4 * 65536, made = double(report.bytes);
+  ASSERT_GT(raw / made, 7);  // so that the payload fits into the image
+  const auto traffic = [&] {
+    return double(device.counts().global_reads + device.counts().global_writes);
+  };
+  EXPECT_LT(traffic(), 1.01 * raw + 1.05 * made);
+  std::vector<float> decoded(65536);
+  plan.decompress(device, stream.get(), size_t(report.bytes), nullptr, decoded.data(), &report,
+                  workspace.get(), nullptr);
+  // The payload is read twice: for its checksum, and for its codes.
+  EXPECT_LT(traffic(), 1.01 * raw + 2.1 * made);
+}
+
 // Small chunks, so that there are many CTAs. LEEWAY_GPU_SEEDS=1000 tries more schedules.
 TEST(Schedules, ChangeNothing) {
   const Shape shape{900};

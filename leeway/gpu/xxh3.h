@@ -53,22 +53,26 @@ LEEWAY_DEVICE u64 swap_bytes(u64 v) {
 }
 
 // Eight bytes from any place of the words on; what is behind the last word is not read.
-LEEWAY_DEVICE u64 bytes_at(const Cell<u64>* words, u32 at) {
+template <class Word>
+LEEWAY_DEVICE u64 bytes_at(const Word* words, u32 at) {
   const u32 shift = at % 8 * 8;
   const u64 low = words[at / 8];
   return shift ? low >> shift | u64(words[at / 8 + 1]) << (64 - shift) : low;
 }
-LEEWAY_DEVICE u32 four_bytes_at(const Cell<u64>* words, u32 at) {
+template <class Word>
+LEEWAY_DEVICE u32 four_bytes_at(const Word* words, u32 at) {
   const u32 shift = at % 8 * 8;
   const u64 low = u64(words[at / 8]) >> shift;
   return shift > 32 ? u32(low | u64(words[at / 8 + 1]) << (64 - shift)) : u32(low);
 }
-LEEWAY_DEVICE u64 mix(const Cell<u64>* words, u32 at, u32 key) {
+template <class Word>
+LEEWAY_DEVICE u64 mix(const Word* words, u32 at, u32 key) {
   return fold(bytes_at(words, at) ^ secret(key), bytes_at(words, at + 8) ^ secret(key + 8));
 }
 
-// Of 4 to 240 bytes, or none.
-LEEWAY_DEVICE_CALL u64 short_hash(const Cell<u64>* words, u32 bytes) {
+// Of 4 to 240 bytes, or none; words are Cells or a thread's own.
+template <class Word>
+LEEWAY_DEVICE_CALL u64 short_hash(const Word* words, u32 bytes) {
   if (bytes == 0) {
     u64 h = secret(56) ^ secret(64);
     h = (h ^ h >> 33) * kPrime64_2;

@@ -25,6 +25,13 @@ class Selection:
     def box(self) -> tuple[slice, ...]:
         return tuple(slice(low, low + extent) for low, extent in zip(self.first, self.extents))
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of what drop() gives."""
+        extents = iter(self.extents)
+        sizes = [(item, 1 if item is None else next(extents)) for item in self._items]
+        return tuple(size for item, size in sizes if item is None or isinstance(item, slice))
+
     def pick(self, values: np.ndarray) -> np.ndarray:
         """What is selected, from the values of the box."""
         places = iter([indices - low if isinstance(indices, np.ndarray) else 0 for indices, low in zip(self.indices, self.first)])

@@ -383,7 +383,7 @@ def test_recipes_and_stages(leeway):
     assert stages["linear"]["traits"] == {}
     assert "| predictor | `lorenzo` |" in leeway("stages", "--markdown")
     text = leeway("stages")
-    assert "[chunk_values=32768, narrow_codes]" in text and "narrow_codes          the encoder takes" in text
+    assert "[chunk_values=32768, narrow_codes, unpacked]" in text and "narrow_codes          the encoder takes" in text
 
 
 @pytest.mark.parametrize("kind", ["turbulence", "climate", "particles", "wave", "counts", "integrals"])

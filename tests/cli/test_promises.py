@@ -97,7 +97,7 @@ def test_rain(leeway):
     b = decoded(leeway, "capped.lwy")[valid]
     assert (b[a <= 0.5] <= 0.5).all() and (b[a > 0.5] == a[a > 0.5]).all()
     # Without promises there are negative values.
-    leeway("compress", "rain.npy", "--abs", "0.01", "--preset", "small", "-o", "free.lwy")
+    leeway("compress", "rain.npy", "--abs", "0.01", "--recipe", "pyramid+linear+rans", "-o", "free.lwy")
     assert decoded(leeway, "free.lwy")[valid].min() < 0
 
 

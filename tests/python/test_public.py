@@ -33,7 +33,7 @@ def is_explained(value):
 
 
 def test_the_modules_are_found():
-    assert set(MODULES) == {"leeway", "leeway.hdf5", "leeway.numcodecs", "leeway.references", "leeway.xarray", "leeway.zarr"}
+    assert set(MODULES) == {"leeway", "leeway.gpu", "leeway.hdf5", "leeway.mpi", "leeway.numcodecs", "leeway.references", "leeway.virtual", "leeway.xarray", "leeway.zarr"}
 
 
 @pytest.mark.parametrize("name", MODULES)

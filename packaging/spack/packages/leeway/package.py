@@ -2,7 +2,7 @@
 from spack.package import *
 
 
-class Leeway(CMakePackage):
+class Leeway(CMakePackage, CudaPackage):
     """Error-bounded lossy compression of scientific arrays: a library for C, C++ and Fortran, a command line tool, and an
     HDF5 filter plugin."""
 
@@ -33,9 +33,15 @@ class Leeway(CMakePackage):
     depends_on("fmt@9:", when="+tools")
     depends_on("nlohmann-json@3:", when="+tools")
     depends_on("tomlplusplus@3:", when="+tools +hdf5")
+    depends_on("cuda@12:", when="+cuda")
 
     def cmake_args(self):
-        return [
+        gpu = []
+        if self.spec.satisfies("+cuda"):
+            gpu.append(self.define("LEEWAY_GPU", "CUDA"))
+            if not self.spec.satisfies("cuda_arch=none"):
+                gpu.append(self.define("CMAKE_CUDA_ARCHITECTURES", ";".join(self.spec.variants["cuda_arch"].value)))
+        return gpu + [
             self.define_from_variant("LEEWAY_SHARED", "shared"),
             self.define_from_variant("LEEWAY_TOOLS", "tools"),
             self.define_from_variant("LEEWAY_HDF5", "hdf5"),
