@@ -15,11 +15,11 @@ namespace leeway::cli {
 struct Gpu {
   const char* name;
   const char* title;
-  double peak;        // bytes a second of its memory
+  double peak;  // bytes a second of its memory
   unsigned sms;
-  double clock;       // Hz
-  double lanes;       // integer operations an SM starts in a cycle
-  unsigned shared;    // bytes of shared memory of an SM
+  double clock;     // Hz
+  double lanes;     // integer operations an SM starts in a cycle
+  unsigned shared;  // bytes of shared memory of an SM
 };
 const std::vector<Gpu>& known_gpus();
 const Gpu& find_gpu(const std::string& name);
@@ -31,7 +31,7 @@ std::vector<Printed> printed_by_cuszp2();
 struct Work {
   double read = 0, written = 0;  // bytes
   double moved = 0;              // bytes of the sectors of 32 bytes that these touch
-  double instructions = 0;       // of PTX
+  double instructions = 0;       // of the machine
   double fast = 0;               // share of the values that take the fast path
 };
 // Values a second that each resource of a GPU allows.
@@ -49,7 +49,7 @@ struct Prediction {
   double range = 0;  // bytes a value that a relative bound reads before
 };
 // Runs kernels on the emulator, on chunks from all over the field.
-Prediction predict(const View& view, const CompressOptions& options);
+Prediction predict(const View& view, CompressOptions options);
 
 // Seconds for a field: kernels, and what starts them.
 double seconds_of(const Gpu& gpu, const Work& work, double range, double values);
