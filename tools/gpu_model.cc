@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "leeway/gpu/compress_any.h"
 #include "leeway/gpu/costs.h"
 #include "leeway/gpu/plan.h"
 
@@ -198,13 +197,13 @@ class Trial {
     work.written += double(counts.global_writes);
     work.moved += 32 * double(counts.sectors);
     const bool is_fast = double(counts.tile_operations) < kFewOperations * values;
-    const double again = std::max(0.0, 1 - double(gpu::kImageBytes) / bytes);
-    work.instructions += values * (is_fast ? gpu::kFastMachine * (fast.value + fast.again * again)
+    const double bits = 8 * bytes / values;
+    work.instructions += values * (is_fast ? gpu::kFastMachine * (fast.value + fast.bit * bits)
                                            : gpu::kSlowMachine * slow);
     work.fast += is_fast ? values : 0;
   }
 
-  static constexpr double kFewOperations = 0.015;  // of a tile, for a value
+  static constexpr double kFewOperations = 0.2;  // of a tile, for a value
   CompressOptions options_;
   gpu::EmulatedDevice device_{quick()};
   static emulator::Options quick() {
