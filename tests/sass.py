@@ -6,7 +6,7 @@ import re
 
 class Kernel:
     def __init__(self):
-        self.code, self.labels = [], {}
+        self.code, self.labels, self.registers = [], {}, 0
 
     def operations(self, blocks=None):
         """The names of the instructions of some blocks, or of all."""
@@ -62,10 +62,10 @@ class Kernel:
 def read(text):
     kernels, kernel = {}, None
     for line in text.splitlines():
-        if section := re.match(r"^\.text\.(\S+):", line):
-            kernel = kernels.setdefault(section[1], Kernel())
-        elif ".section" in line and ".text" not in line:
-            kernel = None
+        if section := re.match(r"^\s+\.section\s+(\.text\.)?(\w+)", line):
+            kernel = kernels.setdefault(section[2], Kernel()) if section[1] else None
+        elif kernel and (registers := re.search(r"SHI_REGISTERS=(\d+)", line)):
+            kernel.registers = int(registers[1])
         elif kernel and (label := re.match(r"^(\.L\S+):", line)):
             kernel.labels[label[1]] = len(kernel.code)
         elif kernel and (code := re.match(r"^\s+/\*[0-9a-f]{4,6}\*/\s+(.*?)\s*;", line)):
