@@ -2,7 +2,6 @@
 #include "tools/gpu_model.h"
 
 #include <algorithm>
-#include <array>
 
 #include "leeway/gpu/costs.h"
 #include "leeway/gpu/plan.h"
@@ -91,13 +90,13 @@ double synchronized(double together) { return kTile * 4 / (kHop / together) / 1e
 }  // namespace
 
 const std::vector<Gpu>& known_gpus() {
-  static const std::vector<Gpu> all{{"a100", "A100 40 GB", 1555e9, 108, 1.41e9, 64, 164 << 10},
-                                    {"a100-80gb", "A100 80 GB", 2039e9, 108, 1.41e9, 64, 164 << 10},
-                                    {"h100", "H100 SXM", 3350e9, 132, 1.83e9, 64, 228 << 10},
-                                    {"l40s", "L40S", 864e9, 142, 2.52e9, 64, 100 << 10},
-                                    {"rtx-3080", "RTX 3080", 760e9, 68, 1.71e9, 64, 100 << 10},
-                                    {"rtx-3090", "RTX 3090", 936e9, 82, 1.70e9, 64, 100 << 10},
-                                    {"rtx-4090", "RTX 4090", 1008e9, 128, 2.52e9, 64, 100 << 10}};
+  static const std::vector<Gpu> all{{"a100", "A100 40 GB", 1555e9, 108, 1.41e9, 64},
+                                    {"a100-80gb", "A100 80 GB", 2039e9, 108, 1.41e9, 64},
+                                    {"h100", "H100 SXM", 3350e9, 132, 1.83e9, 64},
+                                    {"l40s", "L40S", 864e9, 142, 2.52e9, 64},
+                                    {"rtx-3080", "RTX 3080", 760e9, 68, 1.71e9, 64},
+                                    {"rtx-3090", "RTX 3090", 936e9, 82, 1.70e9, 64},
+                                    {"rtx-4090", "RTX 4090", 1008e9, 128, 2.52e9, 64}};
   return all;
 }
 const Gpu& find_gpu(const std::string& name) {

@@ -17,9 +17,8 @@ struct Gpu {
   const char* title;
   double peak;  // bytes a second of its memory
   unsigned sms;
-  double clock;     // Hz
-  double lanes;     // integer operations an SM starts in a cycle
-  unsigned shared;  // bytes of shared memory of an SM
+  double clock;  // Hz
+  double lanes;  // integer operations an SM starts in a cycle
 };
 const std::vector<Gpu>& known_gpus();
 const Gpu& find_gpu(const std::string& name);
