@@ -38,11 +38,11 @@ def test_a_field(leeway, smooth):
         # Values once, the stream once or twice, and little more.
         both = work["bytes_read_a_value"] + work["bytes_written_a_value"]
         assert 4 + 4 / report["ratio"] < both < 4 + 8 / report["ratio"] + 0.3
-        assert both * 0.98 < work["bytes_moved_a_value"] < both * 1.3
+        assert both * 0.98 < work["bytes_moved_a_value"] < both * 1.5
         assert work["bytes_read_a_value"] > read * 0.9
         limits = work["limits_gb_s"]
         assert work["limited_by"] == min(limits, key=limits.get)
-        assert 100 < work["gb_s"] < limits[work["limited_by"]]
+        assert 20 < work["gb_s"] < limits[work["limited_by"]]
         assert work["seconds"] == pytest.approx(4 * smooth.size / 1e9 / work["gb_s"])
 
 
