@@ -43,6 +43,10 @@ if [ "${1:-all}" != build ]; then
     .venv/bin/pip install --quiet --disable-pip-version-check numpy pytest pytest-xdist xxhash zstandard ml_dtypes h5py \
       h5netcdf netCDF4 numcodecs zarr xarray dask distributed kerchunk virtualizarr mypy mpi4py adios2 scikit-build-core nanobind jinja2 pyyaml scipy
   fi
+  # For reading what nvcc makes, where there is one.
+  if [ -n "$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)" ] && ! .venv/bin/pip show --quiet nvidia-cuda-nvdisasm 2>/dev/null; then
+    .venv/bin/pip install --quiet --disable-pip-version-check nvidia-cuda-nvdisasm
+  fi
   if ! .venv-zarr2/bin/python -c 'import numpy, zarr' 2>/dev/null; then
     python3 -m venv .venv-zarr2
     .venv-zarr2/bin/pip install --quiet --disable-pip-version-check numpy 'zarr<3' 'numcodecs<0.16'

@@ -28,6 +28,9 @@ struct DeviceTimes {
 DeviceTimes time_device(const std::string& device, const Array& array, CompressOptions options,
                         unsigned repeat, Array& decoded);
 
+// `leeway model gpu`: how fast a GPU would be.
+void add_gpu_model(CLI::App& model);
+
 // What the doctor says: {"device", "emulator"}, "ok" or a complaint each, and whether all is well.
 Json examine_gpu(bool& healthy);
 

@@ -75,6 +75,7 @@ constexpr Verb kVerbs[] = {
      "  leeway model fpga --design wavesz\n"
      "  leeway model fpga climate_360x720.f32 --design wavesz --lanes 2 --clock 200\n"
      "  leeway model fpga field_256x256x256.f32 --design ceaz --rel 1e-4 --json\n"
+     "  leeway model gpu field_256x256x256.f32 --rel 1e-3 --device h100\n"
      "  leeway model wafer\n"
      "  leeway model wafer field_256x256x256.f32 --rel 1e-3 --mesh 512x512 --relay router\n"
      "  leeway model wafer field_256x256x256.f32 --rel 1e-3 --pipeline 3 --partition optimal -o "

@@ -7,6 +7,7 @@
 #include "tools/array_file.h"
 #include "tools/cli.h"
 #include "tools/fpga_model.h"
+#include "tools/gpu.h"
 #include "tools/wafer.h"
 
 namespace leeway::cli {
@@ -139,6 +140,7 @@ void add_model(CLI::App& verb) {
   const auto self = std::make_shared<Model>();
   verb.require_subcommand(1);
   add_wafer(verb);
+  add_gpu_model(verb);
   CLI::App& fpga = *verb.add_subcommand("fpga", "the pipelines of waveSZ, GhostSZ and CEAZ");
   fpga.add_option("FIELD", self->input,
                   "raw or .npy file of f32 or f64; without one, the tables of the papers");

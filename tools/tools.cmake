@@ -25,7 +25,7 @@ endif()
 add_executable(leeway_cli tools/main.cc tools/cli.cc tools/array_file.cc tools/output_file.cc tools/signals.cc tools/npy.cc
                tools/compress.cc tools/together.cc tools/own_bound.cc tools/decompress.cc tools/gpu.cc tools/inspect.cc tools/verify.cc tools/compare.cc tools/report.cc tools/explain.cc tools/tune.cc tools/pair_files.cc tools/recipes.cc tools/sample.cc
                tools/sample_fields.cc tools/bench.cc tools/advise.cc tools/advise_bound.cc tools/doctor.cc tools/doctor_mpi.cc tools/region.cc tools/update.cc tools/append.cc tools/join.cc
-               tools/container.cc tools/model.cc tools/fpga_model.cc tools/printed_table.cc tools/wafer.cc tools/wafer_report.cc tools/wafer_routes.cc ${hdf5_sources})
+               tools/container.cc tools/model.cc tools/gpu_model.cc tools/model_gpu.cc tools/fpga_model.cc tools/printed_table.cc tools/wafer.cc tools/wafer_report.cc tools/wafer_routes.cc ${hdf5_sources})
 leeway_flags(leeway_cli)
 # Several files at once: the headers of command line and JSON take longer to compile than all the rest.
 set_target_properties(leeway_cli PROPERTIES OUTPUT_NAME leeway RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
@@ -40,7 +40,7 @@ target_compile_definitions(leeway_cli PRIVATE H5_USE_110_API)
 # Command lines are not worth optimizing; making sample fields is.
 target_compile_options(leeway_cli PRIVATE $<$<CONFIG:Release>:-O1>)
 set_source_files_properties(tools/sample_fields.cc tools/fpga_model.cc PROPERTIES COMPILE_OPTIONS -O3)
-set_source_files_properties(tools/sample_fields.cc tools/fpga_model.cc tools/output_file.cc tools/signals.cc tools/wafer.cc tools/wafer_report.cc tools/wafer_routes.cc
+set_source_files_properties(tools/sample_fields.cc tools/fpga_model.cc tools/gpu_model.cc tools/model_gpu.cc tools/output_file.cc tools/signals.cc tools/wafer.cc tools/wafer_report.cc tools/wafer_routes.cc
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # Only run by scripts/codewords.sh.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include "leeway/gpu/emulator.h"
@@ -17,6 +18,12 @@ using Is = Operand::Is;
 
 Profile::Profile(const Program& program) {
   for (const Function& function : program.functions) times.emplace_back(function.code.size());
+}
+
+u64 Profile::all() const {
+  u64 sum = 0;
+  for (const auto& function : times) sum = std::accumulate(function.begin(), function.end(), sum);
+  return sum;
 }
 
 // A function that runs. Registers hold anything at first, and so does memory.

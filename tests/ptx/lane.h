@@ -13,6 +13,7 @@ namespace leeway::gpu::ptx {
 // How often every instruction of every function has been executed, by all lanes.
 struct Profile {
   explicit Profile(const Program& program);
+  std::uint64_t all() const;
   std::vector<std::vector<std::uint64_t>> times;
   std::uint32_t line = 0;  // of the text, where a lane was last
 };

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "leeway/gpu/costs.h"
 #include "leeway/gpu/plan.h"
 #include "tests/ptx/ptx_device.h"
 #include "tests/streams.h"
@@ -171,6 +172,38 @@ TEST_F(Ptx, NoticesWrongCode) {
   EXPECT_TRUE(is_noticed(replaced("bar.sync \t0;", "bar.warp.sync -1;")));
   EXPECT_TRUE(is_noticed(replaced("membar.gl;", "")));
   EXPECT_TRUE(is_noticed(replaced("sub.rn.f32", "add.rn.f32")));
+}
+
+// Instructions of all lanes for a value, both ways.
+struct Instructions {
+  double compress, decompress, bits;  // of the stream
+};
+template <class T>
+Instructions count_instructions(Texture texture, double bound) {
+  constexpr u64 kSize = 1 << 15;
+  const auto values = make_field<T>({kSize}, texture);
+  const auto options = options_of("cuszp2-outlier", Bound::abs(bound));
+  const View view(reinterpret_cast<const std::byte*>(values.data()), dtype_of<T>(), {kSize});
+  PtxDevice device(*kernels());
+  const Bytes stream = compress_on(device, view, options);
+  const double compressed = double(device.profile().all()) / kSize;
+  Array found(dtype_of<T>(), {kSize});
+  decompress_on(device, stream, found.view());
+  return {compressed, double(device.profile().all()) / kSize - compressed,
+          8.0 * double(stream.size()) / kSize};
+}
+
+// leeway/gpu/costs.h says what models count with.
+TEST_F(Ptx, TakesAsManyInstructionsAsModelsSay) {
+  const auto expect_near = [](double found, double said) { EXPECT_NEAR(found, said, 0.05 * said); };
+  for (const double bound : {0.1, 1e-2, 1e-3}) {
+    const Instructions n = count_instructions<float>(Texture::smooth, bound);
+    expect_near(n.compress, kFastCompress.value + kFastCompress.bit * n.bits);
+    expect_near(n.decompress, kFastDecompress.value + kFastDecompress.bit * n.bits);
+  }
+  const Instructions slow = count_instructions<double>(Texture::smooth, 1e-3);
+  expect_near(slow.compress, kSlowCompress);
+  expect_near(slow.decompress, kSlowDecompress);
 }
 
 TEST_F(Ptx, RefusesWhatMayBeContracted) {
