@@ -127,7 +127,9 @@ class Advising {
     Found found{side.name, side.units, side.long_name, side.side.dtype, side.shape, {}, {}, {}};
     const Part part = side.side.read(middle_box(side.shape, kLookedAt));
     std::vector<u64> fills = side.side.fills;
-    if (const auto range = value_range(part.view, {.fill_bits = fills})) fills = range->fills;
+    CompressOptions looking;
+    looking.fill_bits = fills;
+    if (const auto range = value_range(part.view, looking)) fills = range->fills;
     if (wants_.empty()) {
       found.advised = report::suggest(part.view, fills, asked_.recipe, execution_, !side.is_packed);
     } else {
