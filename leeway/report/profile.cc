@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "leeway/choose/advise.h"
-#include "leeway/codec/mask.h"
 #include "leeway/quality/distribution.h"
 #include "leeway/quality/moments.h"
+#include "leeway/stage/fills.h"
 
 namespace leeway::report {
 namespace {
@@ -27,7 +27,7 @@ std::vector<double> some_values(const Pair& pair) {
     for_each_outer(part.view.shape, 0, [&](const Index& index) {
       T value;
       std::memcpy(&value, part.view.at(index), sizeof value);
-      if (!fills.has(value) && !is_nonfinite(value)) values.push_back(double(value));
+      if (!fills.has(value) && std::isfinite(double(value))) values.push_back(double(value));
     });
   });
   return values;
