@@ -74,7 +74,7 @@ TEST(ChunkMemory, ChunksAtABorderAreStillCodedWithoutTheirFilling) {
   const auto is_outside = [](size_t i) { return i % 64 >= 50 || i / 64 % 40 >= 33; };
   for (size_t i = 0; i < values.size(); ++i)
     if (is_outside(i)) values[i] = 0;
-  for (const std::string recipe : {"fast", "balanced", "small"}) {
+  for (const std::string recipe : {"fast", "linear+lorenzo+huffman+zstd", "balanced", "small"}) {
     Host<float> host{shape, host_options<float>(0.001, recipe), {}, {}};
     host.options.brief = true;
     host.encode(values);
@@ -85,7 +85,7 @@ TEST(ChunkMemory, ChunksAtABorderAreStillCodedWithoutTheirFilling) {
     const size_t alone = compress(changed.data(), shape, host.options).size();
     host.encode(changed);
     EXPECT_LE(host.stream.size(), alone * 5 / 4) << recipe;
-    if (recipe != "small") EXPECT_EQ(host.stream.size(), alone) << recipe;
+    if (recipe != "balanced" && recipe != "small") EXPECT_EQ(host.stream.size(), alone) << recipe;
     const auto after = host.decode();
     for (size_t i = 0; i < after.size(); ++i)
       if (bits_of(changed[i]) == bits_of(before[i]))

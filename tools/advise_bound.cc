@@ -126,10 +126,10 @@ class Advising {
   Found look(const OpenSide& side) const {
     Found found{side.name, side.units, side.long_name, side.side.dtype, side.shape, {}, {}, {}};
     const Part part = side.side.read(middle_box(side.shape, kLookedAt));
-    std::vector<u64> fills = side.side.fills;
-    CompressOptions looking;
-    looking.fill_bits = fills;
-    if (const auto range = value_range(part.view, looking)) fills = range->fills;
+    CompressOptions declared;
+    declared.fill_bits = side.side.fills;
+    std::vector<u64> fills = declared.fill_bits;
+    if (const auto range = value_range(part.view, declared)) fills = range->fills;
     if (wants_.empty()) {
       found.advised = report::suggest(part.view, fills, asked_.recipe, execution_, !side.is_packed);
     } else {

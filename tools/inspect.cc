@@ -66,7 +66,7 @@ void print_chunks(const StreamReader& stream, bool as_json) {
   if (as_json) print(list);
 }
 
-void print(const Info& info, const StreamReader& stream) {
+void print_info(const Info& info, const StreamReader& stream) {
   const Header& header = info.header;
   const u64 bytes = header.shape.size() * size_of(header.dtype);
   Report report;
@@ -150,7 +150,7 @@ void add_inspect(CLI::App& verb) {
       json["bytes_of_an_interrupted_update"] = stream.bytes_left_out();
       print(json);
     } else {
-      print(info, stream);
+      print_info(info, stream);
     }
   });
 }

@@ -91,7 +91,7 @@ TEST(Alternatives, ThoseNotForTheTypeAreLeftOut) {
   for (int i = 0; i < 2000; ++i) values.push_back(i * i % 1000);
   const std::string recipe = "wavesz|linear+lorenzo+huffman+zstd|fpzip-like";
   const Chunk chunk = coded_by(recipe, view_of(values.data(), shape), 3);
-  EXPECT_EQ(chunk.taken().number, 1u);
+  EXPECT_GE(chunk.taken().number, 1u);
   expect_within<i32>(values, decoded_by<i32>(recipe, chunk.payload, shape, 3), 3, {}, recipe);
   EXPECT_TRUE(is_for(parse_recipe(recipe), DType::i32));
   EXPECT_FALSE(is_for(parse_recipe("wavesz|ghostsz"), DType::i32));

@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "leeway/base/export.h"
 #include "leeway/codec/payload.h"
-#include "leeway/stage/codes.h"
 #include "leeway/join/grids.h"
+#include "leeway/stage/codes.h"
 
 namespace leeway {
 
@@ -29,7 +30,7 @@ class CodeCounts {
       ++classes[class_of(codes[i])];
     }
   }
-  void add(const CodeCounts& other);
+  LEEWAY_EXPORT void add(const CodeCounts& other);
 
   u64 count() const;
   size_t contexts() const;  // that occur

@@ -149,9 +149,10 @@ struct Pipeline {
   // Calls f with what there is to encode when special values are taken out.
   template <class F>
   static auto with_job(const View& chunk, const ChunkBound& bound, const Mask& mask, F&& f) {
-    if (!mask.is_needed) return f(ToEncode<T>{chunk, bound});
+    const Fills<T> fills(mask.fills);
+    if (!mask.is_needed) return f(ToEncode<T>{chunk, bound, {{}, fills}});
     const auto call = [&](const T* values, std::span<const u8> special) {
-      return f(ToEncode<T>{view_of(values, chunk.shape), bound, {special, Fills<T>(mask.fills)}});
+      return f(ToEncode<T>{view_of(values, chunk.shape), bound, {special, fills}});
     };
     if (mask.taken)
       return call(reinterpret_cast<const T*>(mask.taken->values.data()), mask.taken->special);

@@ -54,25 +54,26 @@ Chunk expect_kind(Payload kind, const std::string& recipe, const std::vector<T>&
 }
 
 const Shape kShape{20, 30, 1, 10};
+const std::string kLorenzo = "linear+lorenzo+huffman+zstd";
 
 TEST(ChunkCodec, KindsOfPayload) {
   const auto smooth = make_field<float>(kShape, Texture::smooth);
   const Mask calm{.is_needed = false};
-  expect_kind(Payload::constant, "balanced", std::vector<float>(6000, 2.5f), kShape, 0.1);
-  expect_kind(Payload::narrow, "balanced", smooth, kShape, 0.01, calm);
-  expect_kind(Payload::narrow, "balanced", smooth, kShape, 0.01);
+  expect_kind(Payload::constant, kLorenzo, std::vector<float>(6000, 2.5f), kShape, 0.1);
+  expect_kind(Payload::narrow, kLorenzo, smooth, kShape, 0.01, calm);
+  expect_kind(Payload::narrow, kLorenzo, smooth, kShape, 0.01);
   auto masked = smooth;
   masked[100] = std::nanf("");
-  expect_kind(Payload::coded, "balanced", masked, kShape, 0.01);
-  expect_kind(Payload::coded, "balanced", smooth, kShape, 1e-5, calm);  // codes of 32 bits
+  expect_kind(Payload::coded, kLorenzo, masked, kShape, 0.01);
+  expect_kind(Payload::coded, kLorenzo, smooth, kShape, 1e-5, calm);  // codes of 32 bits
   const Shape large{52, 51, 50};
-  expect_kind(Payload::levels, "small", make_field<float>(large, Texture::smooth), large, 0.01);
-  expect_kind(Payload::lossless, "balanced", smooth, kShape, 0);
-  expect_kind(Payload::lossless, "balanced", smooth, kShape, 1e-300);
+  expect_kind(Payload::levels, "pyramid+linear+rans", make_field<float>(large, Texture::smooth), large, 0.01);
+  expect_kind(Payload::lossless, kLorenzo, smooth, kShape, 0);
+  expect_kind(Payload::lossless, kLorenzo, smooth, kShape, 1e-300);
   std::mt19937_64 random(1);
   std::vector<double> bits(300);
   for (double& value : bits) value = from_bits<double>(random());
-  expect_kind(Payload::stored, "balanced", bits, {300}, 1e-300);
+  expect_kind(Payload::stored, kLorenzo, bits, {300}, 1e-300);
 }
 
 // What a chunk becomes depends on its own values, not on whether other chunks have special ones.
@@ -156,8 +157,8 @@ TEST(ChunkCodec, SpecialValuesAndFillsComeBackBitForBit) {
 TEST(ChunkCodec, LevelsNeedOnlyTheirPart) {
   const Shape shape{52, 51, 50};
   const auto values = make_field<float>(shape, Texture::smooth);
-  const Chunk chunk = expect_kind(Payload::levels, "small", values, shape, 0.01);
-  const auto codec = codec_of("small");
+  const Chunk chunk = expect_kind(Payload::levels, "pyramid+linear+rans", values, shape, 0.01);
+  const auto codec = codec_of("pyramid+linear+rans");
   const auto whole = decompress_chunk<float>(*codec, chunk.payload, shape, 0.01);
   Reader in(ByteView(chunk.payload).subspan(1));
   const LevelTable table = LevelTable::read(in);
@@ -280,14 +281,14 @@ TEST(ChunkCodec, LargeBodiesAreKeptWithoutLoss) {
 }
 
 TEST(ChunkCodec, SaysWhatItsRecipeIs) {
-  EXPECT_TRUE(codec_of("balanced")->quantizes_first());
+  EXPECT_TRUE(codec_of(kLorenzo)->quantizes_first());
   EXPECT_FALSE(codec_of("small")->quantizes_first());
   EXPECT_TRUE(codec_of("pyramid+elementwise+rans")->is_by_value());
   EXPECT_FALSE(codec_of("small")->is_by_value());
   EXPECT_TRUE(codec_of("log+linear+lorenzo+huffman")->is_pointwise());
   EXPECT_FALSE(codec_of("transpose+linear+lorenzo+huffman")->is_pointwise());
   EXPECT_EQ(codec_of("fast")->chunk_values(), u64(1) << 15);
-  EXPECT_EQ(codec_of("balanced")->chunk_values(), u64(1) << 17);
+  EXPECT_EQ(codec_of(kLorenzo)->chunk_values(), u64(1) << 17);
   EXPECT_EQ(codec_of("linear+interp+huffman")->chunk_values(), u64(3) << 21);
 }
 

@@ -69,7 +69,7 @@ TEST(Expression, SaysWhatIsWrongAndWhere) {
         {"mean(u,axis=9)=abs:1", "there is no axis 9"}, {"mean(u,block=0)=abs:1", "a block is"},
         {"mean(u,region=1)=abs:1", "there is no region"}, {"{u=abs:1", "expected '}'"}})
     EXPECT_NE(complaint(text).find(what), std::string::npos) << text << ": " << complaint(text);
-  EXPECT_NE(complaint(std::string(5000, '(') + "u=abs:1"), "");
+  EXPECT_NE(complaint(std::string(5000, '(').append("u=abs:1")), "");
   EXPECT_EQ(complaint("mean( u*u , region = 0:2 , : )=abs:1e-3"), "");
 }
 

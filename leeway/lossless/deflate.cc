@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/lossless/deflate.h"
 
+#include <libdeflate.h>
+
 #include "leeway/lossless/envelope.h"
 #include "leeway/lossless/libdeflate.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/lossless/gzip.h"
 
+#include <libdeflate.h>
+
 #include "leeway/lossless/libdeflate.h"
 
 namespace leeway {

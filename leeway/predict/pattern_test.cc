@@ -31,7 +31,10 @@ TEST(Pattern, FindsSizesAndPredicts) {
     };
     const size_t found = bytes("linear+pattern+huffman+zstd");
     const std::string sizes = "size=" + std::to_string(size) + ",count=" + std::to_string(count);
-    EXPECT_EQ(found, bytes("linear+pattern:" + sizes + "+huffman+zstd") - sizes.size() - 1);
+    // The streams differ in the text of the recipe, and the header is rounded up to 16 bytes.
+    const size_t told = bytes("linear+pattern:" + sizes + "+huffman+zstd");
+    EXPECT_LT(found, told);
+    EXPECT_LE(told, found + (sizes.size() + 1 + 15) / 16 * 16);
     EXPECT_LT(found * 2, bytes("linear+huffman+zstd")) << size;
     EXPECT_LT(bytes("linear+pattern:scale=peak+fixed-huffman") * 2, bytes("linear+huffman+zstd"));
   }

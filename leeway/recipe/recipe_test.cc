@@ -36,13 +36,10 @@ TEST(Recipe, NamesStandForRecipes) {
 }
 
 TEST(Recipe, ErrorsSayWhatIsWrongAndWhatExists) {
-  EXPECT_NE(
-      complaint("lorenso+linear")
-          .find("there is no stage or recipe 'lorenso'; there are: log, transpose, dft, lorenzo, "
-                "blocks, interp, "
-                "pyramid, wavefront, ghost, composite, "
-                "regression, lag, pattern, cross, linear"),
-      std::string::npos);
+  const std::string unknown = complaint("lorenso+linear");
+  EXPECT_EQ(unknown.find("there is no stage or recipe 'lorenso'; there are: log, transpose, "), 0u);
+  for (const StageInfo& stage : all_stages())
+    EXPECT_NE(unknown.find(' ' + std::string(stage.name)), std::string::npos) << stage.name;
   EXPECT_NE(
       complaint("huffman+linear").find("'linear' (quantizer) cannot follow 'huffman' (encoder)"),
       std::string::npos);
@@ -55,18 +52,20 @@ TEST(Recipe, ErrorsSayWhatIsWrongAndWhatExists) {
   EXPECT_NE(complaint("").find("empty"), std::string::npos);
   for (const char* recipe : {"small:9", "small+zstd", "log+small"})
     EXPECT_EQ(complaint(recipe),
-              "'small' is a whole recipe: it stands alone, without parameters. It is short for "
-              "pyramid+linear+rans");
+              "'small' is a whole recipe: it stands alone, without parameters. It is short for " +
+                  to_string(parse_recipe("small")));
 }
 
 TEST(Recipe, MayHaveAlternatives) {
-  const Recipe recipe = parse_recipe("small|linear+lorenzo:order=1+pack|plain");
-  EXPECT_EQ(to_string(recipe), "pyramid+linear+rans|linear+lorenzo+pack|linear+huffman");
+  const Recipe recipe = parse_recipe("sz3-interp|linear+lorenzo:order=1+pack|plain");
+  EXPECT_EQ(to_string(recipe),
+            to_string(parse_recipe("sz3-interp")) + "|linear+lorenzo+pack|linear+huffman");
   EXPECT_EQ(to_string(parse_recipe(to_string(recipe))), to_string(recipe));
   ASSERT_EQ(alternatives_of(recipe).size(), 3u);
   EXPECT_EQ(to_string(alternatives_of(recipe)[2]), "linear+huffman");
   EXPECT_EQ(to_string(with_first("log", recipe)),
-            "log+pyramid+linear+rans|log+linear+lorenzo+pack|log+linear+huffman");
+            "log+" + to_string(parse_recipe("sz3-interp")) +
+                "|log+linear+lorenzo+pack|log+linear+huffman");
   EXPECT_NE(complaint("small|").find("empty"), std::string::npos);
   EXPECT_NE(complaint("small|lorenso").find("there is no stage or recipe 'lorenso'"),
             std::string::npos);

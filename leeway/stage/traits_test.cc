@@ -39,7 +39,7 @@ TEST(Traits, AllAreListed) {
     EXPECT_EQ(value, decltype(value)()) << name;
     ++count;
   });
-  EXPECT_EQ(count, 12u);
+  EXPECT_EQ(count, 14u);
   static_assert(sizeof(Traits) == 8 + 16, "a new trait goes to fields(), too");
 }
 
