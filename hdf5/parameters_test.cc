@@ -117,7 +117,8 @@ TEST(Hdf5Parameters, NonsenseIsRefused) {
   refused({0x10001, 0, 0x3ff00000, 1 | 200 << 8});                  // too many axes
   for (const char* text :
        {"abs=x", "abs=0", "abs=1e-3 recipe=nosuch", "abs", "recipe=small", "rel=1e-3", "psnr=60",
-        "l2=1", "keep=zeros", "abs=1 keep=ones", "abs=1 min=x", "pointwise=0.1 abs=1", "bound=3", "abs=1e-3 fill=no", "    "})
+        "l2=1", "keep=zeros", "abs=1 keep=ones", "abs=1 min=x", "pointwise=0.1 abs=1", "bound=3",
+        "abs=1e-3 fill=no", "    "})
     refused(words_of_text(text));
 }
 

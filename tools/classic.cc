@@ -135,7 +135,8 @@ void convert_classic(const std::string& from_path, const std::string& to_path,
     check(nc_inq_var(from.id, variable, name, &type, &rank, ids, nullptr),
           "cannot read a variable");
     known += (known.empty() ? "" : ", ") + std::string(name);
-    const bool is_named = names.empty() || std::ranges::find(names, std::string(name)) != names.end();
+    const bool is_named =
+        names.empty() || std::ranges::find(names, std::string(name)) != names.end();
     if (!is_named && !is_coordinate(from.id, name, rank, ids)) continue;
     check(nc_def_var(to.id, name, type, rank, ids, &made), "cannot make a variable");
     copy_attributes(from.id, variable, to.id, made);
