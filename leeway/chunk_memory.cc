@@ -8,6 +8,7 @@
 
 #include "leeway/base/environment.h"
 #include "leeway/base/hash.h"
+#include "leeway/choose/advise.h"
 #include "leeway/choose/choose.h"
 #include "leeway/codec/make_codec.h"
 #include "leeway/engine/layers.h"
@@ -87,12 +88,21 @@ class Contiguous {
   std::vector<std::byte> copy_;
 };
 
-// Whether the host asks for the recipe of the earlier stream. If not, the array is not rewritten
-// but copied to a dataset with another recipe.
-bool has_recipe_of(ByteView earlier, const CompressOptions& options, DType dtype) {
-  const MemorySource source(earlier);
-  return is_choice(options.recipe) ||
-         StreamReader(source).header().recipe == stored_recipe(options, dtype);
+// Whether a stream with a recipe may have been made with these options. If not, its array is not
+// rewritten but copied to a dataset with another recipe. A preset may have given way to any other
+// recipe that a trial on the array found better, but not to another preset.
+bool asks_for(const CompressOptions& options, DType dtype, const std::string& recipe) {
+  if (is_choice(options.recipe) || recipe == stored_recipe(options, dtype)) return true;
+  const std::vector<std::string> names = presets();
+  return std::ranges::find(names, options.recipe) != names.end() &&
+         std::ranges::none_of(names, [&](const std::string& name) {
+           return recipe == to_string(parse_recipe(name));
+         });
+}
+
+std::string recipe_of(ByteView stream) {
+  const MemorySource source(stream);
+  return StreamReader(source).header().recipe;
 }
 
 // Whether a stream of the array may keep frames of the earlier one.
@@ -307,7 +317,7 @@ std::vector<const ChunkMemory::Known*> ChunkMemory::candidates(
 
 // The stream whose marks have the largest weights in the array. If another stream has many marks
 // that this one has not, the array may hold parts of both.
-ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
+ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind, const CompressOptions& options) {
   const std::lock_guard lock(mutex_);
   if (!kinds_.contains(kind)) return {};
   const Contiguous values(array);
@@ -342,11 +352,22 @@ ChunkMemory::Trail ChunkMemory::find(const View& array, u64 kind) {
       if (std::min(of_a, of_b) >= kTellingWeight) return of_a >= of_b;
       return part_of(a) >= part_of(b);
     };
-    const Known* best = nullptr;
-    for (const Known* known : sharing)
-      if (std::ranges::any_of(known->marks.list, is_here) && (!best || is_at_least(*known, *best)))
-        best = known;
+    const auto best_of = [&](auto&& may_be) {
+      const Known* best = nullptr;
+      for (const Known* known : sharing)
+        if (std::ranges::any_of(known->marks.list, is_here) && may_be(*known) &&
+            (!best || is_at_least(*known, *best)))
+          best = known;
+      return best;
+    };
+    const Known* best = best_of([](const Known&) { return true; });
     if (!best) return {};
+    // Datasets with the same values and other recipes: the one that is rewritten has this recipe.
+    if (!asks_for(options, array.dtype, best->recipe)) {
+      const Known* const asked = best_of(
+          [&](const Known& known) { return asks_for(options, array.dtype, known.recipe); });
+      if (asked) best = asked;
+    }
     const double most = weight_of(*best, is_here);
     const auto best_has_another = [&](const Mark& mark) {
       const auto own = std::ranges::lower_bound(best->marks.list, mark.at, {}, &Mark::at);
@@ -376,6 +397,7 @@ void ChunkMemory::remember(ByteView stream, const View& decoded) {
   keep({kind_of(decoded, header.bound, header.bound.has(BoundKind::l2)),
         hash_of(stream),
         header.abs_bound,
+        header.recipe,
         {stream.begin(), stream.end()},
         marks_of(decoded, {.fills = header.fills})});
 }
@@ -385,11 +407,11 @@ CompressReport ChunkMemory::compress_into(const View& array, const CompressOptio
   const DefaultFloatingPoint environment;
   if (options.bound.has(BoundKind::lossless)) return leeway::compress_into(array, options, memory);
   const bool has_norm = options.rms > 0 || options.bound.has(BoundKind::l2);
-  const Trail trail = find(array, kind_of(array, options.bound, has_norm));
+  const Trail trail = find(array, kind_of(array, options.bound, has_norm), options);
   if (trail.is_known && !trail.stream.empty()) {
     auto kept = given_by(trail.stream, array, options.execution.threads);
     const auto few = few_of(array, kept);
-    if (few && has_recipe_of(trail.stream, options, array.dtype))
+    if (few && asks_for(options, array.dtype, recipe_of(trail.stream)))
       return compress_alone(array, options, kept, *few, trail.bound, memory);
     return compress_again_into(array, options, trail.stream, memory);
   }
@@ -406,7 +428,7 @@ CompressReport compress_again_into(const View& array, const CompressOptions& opt
   const Header& header = earlier.header();
   CompressOptions again = options;
   if (options.bound.has(BoundKind::lossless) || stays_anyway(earlier) ||
-      !has_recipe_of(stream, options, array.dtype))
+      !asks_for(options, array.dtype, header.recipe))
     return leeway::compress_into(array, options, memory);
   if (can_continue(header, options, array)) {
     again.earlier = &earlier;

@@ -11,6 +11,7 @@
 #include <functional>
 #include <mutex>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -47,6 +48,7 @@ class ChunkMemory {
     u64 kind;      // type, shape and bound, as one number
     u64 hash;      // of the stream
     double bound;  // absolute
+    std::string recipe;
     Bytes stream;  // empty: forgotten
     Marks marks;
   };
@@ -65,7 +67,7 @@ class ChunkMemory {
   void index_marks();
   // The streams of a kind that share a mark with an array of `size` values; the oldest first.
   std::vector<const Known*> candidates(u64 kind, u64 size, const std::function<u64(u64)>& bits_at);
-  Trail find(const View& array, u64 kind);
+  Trail find(const View& array, u64 kind, const CompressOptions& options);
 
   std::mutex mutex_;
   std::deque<Known> known_;  // the oldest first

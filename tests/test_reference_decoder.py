@@ -22,7 +22,7 @@ def test_there_are_golden_streams():
 
 def test_recipe_numbers_are_those_of_the_page():
     rows = re.findall(r"^\| (\d+) \| `([^`]+)` \|$", (ROOT / "docs/FORMAT.md").read_text(), re.M)
-    assert [recipe for _, recipe in rows] == reference_decoder.RECIPES
+    assert [recipe.replace("\\|", "|") for _, recipe in rows] == reference_decoder.RECIPES
     assert [int(number) for number, _ in rows] == list(range(len(rows)))
 
 

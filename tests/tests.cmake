@@ -25,6 +25,7 @@ add_executable(leeway_thread_tests EXCLUDE_FROM_ALL leeway/base/parallel_test.cc
                leeway/parallel/parallel_test.cc leeway/parallel/messages_test.cc)
 leeway_test_program(leeway_thread_tests)
 gtest_discover_tests(leeway_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+include(tests/ptx/ptx.cmake)
 
 # Programs of the documentation: built against the library as a user would, and run.
 foreach(example hello own_stage own_pipeline own_predictor own_quantizer figure2)

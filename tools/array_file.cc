@@ -117,7 +117,7 @@ void MappedFile::check_unchanged() const {
 }
 
 void MappedFile::let_go() {
-  if (noted_ && ++calls_ % 8 == 0) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+  if (noted_) noted_->let_go();
 }
 
 NameInfo read_name(const std::string& path) {

@@ -5,7 +5,6 @@
 
 #include <sys/stat.h>
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,7 +37,6 @@ class MappedFile {
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
   std::optional<Mapped> noted_;  // while it is mapped
-  std::atomic<unsigned> calls_ = 0;
   std::vector<std::byte> read_;
 };
 

@@ -122,8 +122,7 @@ std::span<std::byte> OutputFile::map(size_t size) {
 }
 
 void OutputFile::let_go() {
-  if (mapped_ && ++calls_ % 8 == 0)
-    ::madvise(mapped_, mapped_bytes_, MADV_DONTNEED);  // the file keeps it
+  if (noted_) noted_->let_go();
 }
 
 void OutputFile::pass_on_mode() {

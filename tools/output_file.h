@@ -5,7 +5,6 @@
 
 #include <sys/stat.h>
 
-#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -54,7 +53,6 @@ class OutputFile {
   std::byte* mapped_ = nullptr;
   size_t mapped_bytes_ = 0;
   std::optional<Mapped> noted_;
-  std::atomic<unsigned> calls_ = 0;
 };
 
 // The same for a library that writes the file itself, by its temporary name.

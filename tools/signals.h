@@ -2,6 +2,7 @@
 // What must still happen when a signal ends the process: remove unfinished files, print a message.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -35,13 +36,20 @@ class Unfinished {
 // says which file it was.
 class Mapped {
  public:
-  Mapped(const std::string& path, const void* first, size_t bytes);
+  Mapped(const std::string& path, void* first, size_t bytes);
   ~Mapped();
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
+  // To be called now and then: what was read or written need not stay in memory. Does so every
+  // eighth time, as chunks may be small and many, and after some time, as they may be large.
+  void let_go();
 
  private:
   size_t slot_;
+  void* first_;
+  size_t bytes_;
+  std::atomic<unsigned> calls_ = 0;
+  std::atomic<double> last_ = 0;
 };
 
 }  // namespace leeway::cli

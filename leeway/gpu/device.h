@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -51,7 +52,7 @@ class DeviceMemory {
 };
 
 // Runs kernels on the processor, in the memory of the host. Says what they did.
-class EmulatedDevice final : public Device {
+class EmulatedDevice : public Device {
  public:
   explicit EmulatedDevice(const emulator::Options& options = {}) : options_(options) {}
   std::string name() const override { return "emulator"; }
@@ -73,9 +74,18 @@ class EmulatedDevice final : public Device {
   };
   const Calls& calls() const { return calls_; }
 
- private:
-  void run(emulator::Launch launch, const std::function<void(void*)>& body);
+ protected:
+  // A kernel with its arguments, as kernels.cu has it.
+  struct Kernel {
+    std::string name;
+    const void* args;
+    std::size_t args_bytes;
+  };
+  // Starts it: body() is a thread. Other code of the same kernel may take its place.
+  virtual void run(const Kernel& kernel, const emulator::Launch& launch,
+                   const std::function<void(void*)>& body);
 
+ private:
   emulator::Options options_;
   emulator::Counts counts_;
   Calls calls_;

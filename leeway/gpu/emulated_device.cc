@@ -60,9 +60,16 @@ std::vector<Region> regions_of(const DecompressArgs& args, bool offsets_are_know
   return regions;
 }
 
+// Of the two kernels for f32 and f64.
+template <class Args>
+std::string name_of(const std::string& kernel, const Args& args) {
+  return kernel + (args.layout.is_f64 ? "_f64" : "_f32");
+}
+
 }  // namespace
 
-void EmulatedDevice::run(Launch launch, const std::function<void(void*)>& body) {
+void EmulatedDevice::run(const Kernel&, const Launch& launch,
+                         const std::function<void(void*)>& body) {
   ++calls_.kernels;
   counts_ = emulator::run(launch, options_, body);
 }
@@ -73,7 +80,8 @@ void EmulatedDevice::clear(void* memory, std::size_t bytes, void*) {
 }
 
 void EmulatedDevice::find_range(const CompressArgs& args, void*) {
-  run({std::clamp(args.chunks, 1u, 4u), kThreads, sizeof(RangeShared), regions_of(args, false)},
+  run({name_of("leeway_range", args), &args, sizeof args},
+      {std::clamp(args.chunks, 1u, 4u), kThreads, sizeof(RangeShared), regions_of(args, false)},
       [&](void* memory) {
         RangeShared& s = *static_cast<RangeShared*>(memory);
         args.layout.is_f64 ? gpu::find_range<double>(args, s) : gpu::find_range<float>(args, s);
@@ -81,7 +89,8 @@ void EmulatedDevice::find_range(const CompressArgs& args, void*) {
 }
 
 void EmulatedDevice::compress(const CompressArgs& args, void*) {
-  run({std::clamp(args.chunks, 1u, 4 * options_.resident), kThreads, sizeof(CompressShared),
+  run({name_of("leeway_compress", args), &args, sizeof args},
+      {std::clamp(args.chunks, 1u, 4 * options_.resident), kThreads, sizeof(CompressShared),
        regions_of(args, true)},
       [&](void* memory) {
         CompressShared& s = *static_cast<CompressShared*>(memory);
@@ -90,12 +99,14 @@ void EmulatedDevice::compress(const CompressArgs& args, void*) {
 }
 
 void EmulatedDevice::find_frames(const DecompressArgs& args, void*) {
-  run({1, kThreads, sizeof(FindShared), regions_of(args, false)},
+  run({"leeway_find_frames", &args, sizeof args},
+      {1, kThreads, sizeof(FindShared), regions_of(args, false)},
       [&](void* memory) { FrameFinder(args, *static_cast<FindShared*>(memory)).run(); });
 }
 
 void EmulatedDevice::decompress(const DecompressArgs& args, void*) {
-  run({std::clamp(args.wanted_chunks, 1u, 4 * options_.resident), kThreads,
+  run({name_of("leeway_decompress", args), &args, sizeof args},
+      {std::clamp(args.wanted_chunks, 1u, 4 * options_.resident), kThreads,
        sizeof(DecompressShared), regions_of(args, true)},
       [&](void* memory) {
         DecompressShared& s = *static_cast<DecompressShared*>(memory);

@@ -51,6 +51,10 @@ class HardwareCodec final : public ChunkCodec {
                   const Wanted& wanted) const override {
     return library_->decompress(payload, shape, bound, values, wanted);
   }
+  void explain(ByteView payload, const Shape& shape, double bound,
+               Anatomy& anatomy) const override {
+    library_->explain(payload, shape, bound, anatomy);
+  }
 
   ChunkReport compress(const View& chunk, const ChunkBound& bound, const Mask& mask, Writer& out,
                        ByteView settings = {}) const override {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A program with a static HDF5 whose functions are hidden, for test_hidden_hdf5.py: the plugin
- * finds none of them. hidden_hdf5 write FILE WORD ...     a dataset "t" of 64x64 f32, chunks of
- * 32x32, these parameters hidden_hdf5 read FILE               the largest difference from what
- * write puts there */
+ * finds none of them.
+ *
+ *   hidden_hdf5 write FILE WORD ...    a dataset "t" of 64x64 f32, chunks of 32x32, these parameters
+ *   hidden_hdf5 read FILE              the largest difference from what write puts there */
 #include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +28,8 @@ int main(int argc, char** argv) {
     if (H5Pset_filter(dcpl, 47310, H5Z_FLAG_MANDATORY, (size_t)(argc - 3), words) < 0) return 1;
     hid_t set = H5Dcreate2(file, "t", H5T_IEEE_F32LE, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
     if (H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, field) < 0) return 1;
-    H5Dclose(set);
+    // Chunks that are still in memory are filtered now.
+    if (H5Dclose(set) < 0) return 1;
     return H5Fclose(file) < 0;
   }
   hid_t file = H5Fopen(argv[2], H5F_ACC_RDONLY, H5P_DEFAULT);

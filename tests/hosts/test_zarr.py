@@ -33,7 +33,7 @@ def test_partial_decoding_reads_a_part(python):
         from leeway.zarr import LeewayCodec
         field = wave((256, 256, 256), special=False)
         store = zarr.storage.LocalStore("out.zarr")
-        zarr.create_array(store, data=field, chunks=field.shape, serializer=LeewayCodec(abs=1e-4), compressors=None)
+        zarr.create_array(store, data=field, chunks=field.shape, serializer=LeewayCodec(abs=1e-4, recipe="fast"), compressors=None)
         """)
     python("""
         import zarr
@@ -91,7 +91,7 @@ def test_requests(python):
         import zarr
         from leeway.zarr import LeewayCodec
         zarr.create_array("small.zarr", data=wave((40, 48, 64)), chunks=(10, 24, 32), serializer=LeewayCodec(abs=1e-3), compressors=None)
-        zarr.create_array("large.zarr", data=wave((256, 256, 256)), chunks=(256, 256, 256), serializer=LeewayCodec(abs=1e-3),
+        zarr.create_array("large.zarr", data=wave((256, 256, 256)), chunks=(256, 256, 256), serializer=LeewayCodec(abs=1e-3, recipe="fast"),
                           compressors=None)
         """)
     python(COUNTING + """

@@ -39,8 +39,10 @@ def test_join(tmp_path):
         (tmp_path / f"{i}.lwy").write_bytes(leeway.compress(values[4 * i:4 * i + 4], abs=1e-3, chunk=(4, 20, 30)))
     leeway.join([tmp_path / f"{i}.lwy" for i in range(3)], tmp_path / "all.lwy")
     assert (tmp_path / "all.lwy").read_bytes() == leeway.compress(values, abs=1e-3, chunk=(4, 20, 30))
+    (tmp_path / "0.lwy").write_bytes(leeway.compress(values[:4], abs=1e-3, chunk=(4, 16, 30)))
+    (tmp_path / "1.lwy").write_bytes(leeway.compress(values[4:8], abs=1e-3, chunk=(4, 16, 30)))
     with pytest.raises(ValueError, match="axis 1"):
-        leeway.join([tmp_path / f"{i}.lwy" for i in range(3)], tmp_path / "no.lwy", axis=1)
+        leeway.join([tmp_path / f"{i}.lwy" for i in range(2)], tmp_path / "no.lwy", axis=1)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["0.lwy", "1.lwy", "2.lwy", "all.lwy"]
 
 

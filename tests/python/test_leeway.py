@@ -247,9 +247,9 @@ def test_arguments_that_make_no_sense():
         with pytest.raises(ValueError):
             native.Stream(np.frombuffer(stream, "u1")).read(first, out, "", 1, None)
         with pytest.raises(ValueError):
-            native.compress(array, "", [("abs", 1.0)], "balanced", [], True, [], 1, [(first, [1, 1], 0.1)], None, [], False, None, None)
+            native.compress(array, "", [("abs", 1.0)], "balanced", [], True, [], 1, [(first, [1, 1], 0.1)], None, [], False, None, False, None)
     with pytest.raises(ValueError):
-        native.compress(np.zeros(100, "u1"), "bf16", [("abs", 1.0)], "balanced", [], True, [], 1, [], None, [], False, None, None)
+        native.compress(np.zeros(100, "u1"), "bf16", [("abs", 1.0)], "balanced", [], True, [], 1, [], None, [], False, None, False, None)
 
 
 def test_masked_arrays():
