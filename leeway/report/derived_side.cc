@@ -104,7 +104,8 @@ std::vector<std::string> customary_quantities(const std::vector<std::string>& na
                              {"vx", "vy"},
                              {"velocity_x", "velocity_y"}}) {
     if (!has(u) || !has(v)) continue;
-    const std::string both = "({" + u + "},{" + v + "})";
+    const bool are_words = u[0] < '0' || u[0] > '9';
+    const std::string both = are_words ? "(" + u + "," + v + ")" : "({" + u + "},{" + v + "})";
     quantities.push_back("vorticity" + both);
     quantities.push_back("divergence" + both);
   }

@@ -291,7 +291,7 @@ def test_coordinates(leeway):
 def test_derived_quantities(leeway):
     _, _, before, after = run_file(leeway)
     d = lambda f, axis: np.gradient(f, axis=axis)
-    quantities = {"vorticity({u},{v})": lambda f: d(f["v"], 2) - d(f["u"], 1), "divergence({u},{v})": lambda f: d(f["u"], 2) + d(f["v"], 1)}
+    quantities = {"vorticity(u,v)": lambda f: d(f["v"], 2) - d(f["u"], 1), "divergence(u,v)": lambda f: d(f["u"], 2) + d(f["v"], 1)}
     asked = {"sqrt(u^2+v^2)": lambda f: np.hypot(f["u"], f["v"]), "d(u,0)*pr": lambda f: d(f["u"], 0) * f["pr"]}
     for args, expected in (((), quantities), (("--derive", *asked), asked)):
         said = {entry["variable"]: entry["scores"] for entry in leeway.json("report", "run.nc", "off.nc", *args)}
