@@ -50,6 +50,13 @@ class Coder(NamedTuple):
     decode: Callable[[Any, Field], np.ndarray]
     #: For a given PSNR: as encode, but free of the largest error. Larger numbers mean more error here, too.
     encode_freely: Optional[Callable[[Field, float], Any]] = None
+    #: For a given number of bits a value.
+    encode_at: Optional[Callable[[Field, float], Any]] = None
+
+
+def usual_psnr(field, bound):
+    """The PSNR if errors up to a bound are all equally likely."""
+    return 20 * math.log10(math.sqrt(3) * field.range / bound)
 
 
 def leeway(recipe):
@@ -58,12 +65,13 @@ def leeway(recipe):
     options = {} if recipe == "default" else {"recipe": recipe}
     options |= {"threads": 1}
 
-    def encode(field, bound):
-        limit = {"lossless": True} if bound is None else {"abs": bound}
+    def write(field, **limit):
         stream = leeway.compress(field.array, fill=() if field.fill is None else field.fill, **limit, **options)
         return stream, len(stream)
 
-    return Coder(encode, lambda stream, field: leeway.decompress(stream, threads=1))
+    return Coder(lambda field, bound: write(field, lossless=True) if bound is None else write(field, abs=bound),
+                 lambda stream, field: leeway.decompress(stream, threads=1),
+                 lambda field, bound: write(field, psnr=usual_psnr(field, bound)))
 
 
 def sz3(algorithm):
@@ -117,7 +125,8 @@ def sperr():
             return content["x"][...].reshape(field.array.shape)
 
     return Coder(lambda field, bound: encode(field, bound, {"absolute": bound}), decode,
-                 lambda field, bound: encode(field, bound, {"peak_signal_to_noise_ratio": 20 * math.log10(field.range / bound)}))
+                 lambda field, bound: encode(field, bound, {"peak_signal_to_noise_ratio": usual_psnr(field, bound)}),
+                 lambda field, bits: write(field.slices(field.replaced(field.mean)), field.slices().shape[0], {"rate": bits}))
 
 
 def ebcc():

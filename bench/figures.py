@@ -76,16 +76,19 @@ def area(box):
     return box.width * box.height if box else 0
 
 
-def rates(document):
-    """PSNR over bits a value, a panel for each field."""
+def rates(document, most=6):
+    """PSNR over bits a value, a panel for each field, up to `most` of them."""
     rows = [row for row in document["rows"] if row["equal"] == "psnr" and summary.counts(row)]
     targets = {}
     for row in rows:
         targets.setdefault(row["field"], set()).add(row["asked"])
-    most = max(map(len, targets.values()))
-    fields = [name for name, asked in targets.items() if len(asked) == most][:6]
+    longest = max(map(len, targets.values()))
+    fields = [name for name, asked in targets.items() if len(asked) == longest][:most]
     names = [name for name in STYLES if name != "leeway fast" and any(row["codec"] == name for row in rows)]
-    figure, axes = plt.subplots(2, 3, figsize=(9.5, 6.2), layout="constrained")
+    lines = math.ceil(len(fields) / 3)
+    figure, axes = plt.subplots(lines, 3, figsize=(9.5, 0.2 + 3 * lines), layout="constrained")
+    for axis in axes.flat[len(fields):]:
+        axis.set_visible(False)
     for axis, field in zip(axes.flat, fields):
         for codec in names:
             points = sorted(((row["bits"], row["psnr"]) for row in rows if row["field"] == field and row["codec"] == codec and row["psnr"]), key=lambda point: point[1])

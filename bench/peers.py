@@ -6,11 +6,14 @@
     .venv/bin/python bench/fields.py
     .venv/bin/python bench/peers.py build/fields/*.f32 --json build/bound.json
     .venv/bin/python bench/peers.py build/fields/*.f32 --equal psnr --psnr 50 70 90 --json build/psnr.json
+    .venv/bin/python bench/peers.py build/fields/*.f32 --equal psnr --bits 0.1 0.3 1 2 3 4.5 6 --plot build/rates.svg
     .venv/bin/python bench/peers.py build/fields/*.f32 --equal lossless
 
 --equal bound     all get the same absolute bound, a part of the range of the valid values
 --equal psnr      all get as near to a PSNR as they can, from above: the bound is searched for each compressor and field. SPERR
-                  and EBCC are then free of a largest error: SPERR aims at the PSNR, EBCC uses its JPEG 2000 layer alone
+                  and EBCC are then free of a largest error: SPERR and leeway aim at the PSNR, EBCC uses its JPEG 2000 layer
+                  alone. --bits takes the PSNRs that SPERR reaches with so many bits a value; then BD-rates are shown: by how
+                  much leeway's rate differs from that of another in the mean over the PSNRs that both have
 --equal lossless  every value comes back bit for bit
 
 One thread. Each measurement is made in a process of its own; one that fails, dies or takes too long is a row of the table
@@ -124,6 +127,24 @@ def at_psnr(peer, field, target):
     return min(reached, key=lambda row: row["bytes"])
 
 
+def psnr_at(field, bits):
+    """The PSNR that SPERR reaches with so many bits a value, to two decimals."""
+    coder = compressors.LOSSY["SPERR"].load()
+    stream, _ = coder.encode_at(field, bits)
+    return {"psnr": round(psnr(field, coder.decode(stream, field)), 2)}
+
+
+def targets_of(field, options):
+    """What all compressors are asked for."""
+    if options.equal != "psnr" or not options.bits:
+        return {"bound": options.rel, "psnr": options.psnr, "lossless": [None]}[options.equal]
+    found = [in_child(lambda: psnr_at(field, bits), options.limit) for bits in options.bits]
+    for bits, row in zip(options.bits, found):
+        if "failed" in row:
+            print(f"{field.name}: SPERR at {bits:g} bits: {row['failed']}", file=sys.stderr)
+    return sorted({row["psnr"] for row in found if "psnr" in row})
+
+
 def in_child(work, limit):
     """What work() returns, made in a process of its own; {"failed": why} if it fails, dies or takes too long."""
     context = multiprocessing.get_context("fork")
@@ -210,6 +231,8 @@ def arguments():
     parser.add_argument("--equal", choices=("bound", "psnr", "lossless"), default="bound", help="what all have in common")
     parser.add_argument("--rel", type=float, nargs="+", default=[1e-2, 1e-3, 1e-4], help="bounds, as parts of the value range")
     parser.add_argument("--psnr", type=float, nargs="+", default=[50, 70, 90], help="targets of --equal psnr, in dB")
+    parser.add_argument("--bits", type=float, nargs="+", help="instead of --psnr: the PSNRs of SPERR with so many bits a value")
+    parser.add_argument("--plot", metavar="FILE", help="of --equal psnr: draw rate and distortion, .svg, .pdf or .png")
     parser.add_argument("--recipes", help="leeway's, separated by commas (default,fast,small,smallest)")
     parser.add_argument("--peers", help="only these, separated by commas: " + ", ".join({**compressors.LOSSY, **compressors.LOSSLESS}))
     parser.add_argument("--fill", type=float, help="value that means: nothing here")
@@ -220,13 +243,14 @@ def arguments():
     options = parser.parse_args()
     if options.keep and not options.json:
         parser.error("--keep needs --json")
+    if (options.bits or options.plot) and options.equal != "psnr":
+        parser.error("--bits and --plot belong to --equal psnr")
     return options
 
 
 def main():
     options = arguments()
     peers = chosen(options)
-    targets = {"bound": options.rel, "psnr": options.psnr, "lossless": [None]}[options.equal]
     document = {"processor": processor(), "packages": {peer.package: version_of(peer.package) for peer in peers.values()},
                 "not_timed": [name for name, peer in peers.items() if not peer.timed], "fields": {}, "rows": []}
     before = summary.read(options.json) if options.keep and os.path.exists(options.json) else None
@@ -234,7 +258,7 @@ def main():
     for path in options.fields:
         field = load(path, options.fill)
         document["fields"][field.name] = {"shape": field.array.shape, "type": field.array.dtype.name, "domain": field.domain}
-        for asked in targets:
+        for asked in targets_of(field, options):
             for name, peer in peers.items():
                 if peer.is_for(field):
                     row = measure(field, options.equal, asked, name, peer, options)
@@ -244,6 +268,12 @@ def main():
                         summary.write(summary.merged(before, document) if before else document, options.json)
     print(summary.defaults(document["rows"]))
     print(summary.means(document["rows"]))
+    if options.equal == "psnr":
+        print(summary.bd_rates(document["rows"]))
+    if options.plot:
+        import figures
+
+        figures.rates(document, most=12).savefig(options.plot)
 
 
 if __name__ == "__main__":

@@ -76,6 +76,46 @@ def means(rows):
     return "\n".join(text)
 
 
+def bd_rate(ours, theirs):
+    """By which part of theirs our rate differs in the mean over the PSNRs that both curves have [Bjontegaard, 2001]; None if there are
+    none. Curves are points (PSNR, bits), at least two, joined by lines in PSNR and the logarithm of bits."""
+    curves = [sorted((decibel, math.log(bits)) for decibel, bits in curve) for curve in (ours, theirs)]
+    low, high = max(curve[0][0] for curve in curves), min(curve[-1][0] for curve in curves)
+    if not low < high:
+        return None
+
+    def at(curve, decibel):
+        for (x0, y0), (x1, y1) in zip(curve, curve[1:]):
+            if decibel <= x1:
+                return y0 + (y1 - y0) * (decibel - x0) / (x1 - x0) if x1 > x0 else y1
+        return curve[-1][1]
+
+    places = sorted({low, high, *(decibel for curve in curves for decibel, _ in curve if low < decibel < high)})
+    apart = [at(curves[0], decibel) - at(curves[1], decibel) for decibel in places]
+    area = sum((right - left) * (a + b) / 2 for left, right, a, b in zip(places, places[1:], apart, apart[1:]))
+    return math.exp(area / (high - low)) - 1
+
+
+def curve_of(rows, field, codec):
+    found = {row["psnr"]: row["bits"] for row in rows if row["field"] == field and row["codec"] == codec and counts(row) and row["psnr"]}
+    return sorted(found.items())
+
+
+def bd_rates(rows):
+    """A table: leeway's BD-rates against each of the others in percent, mean over the fields and the worst of them."""
+    ours, others, fields = codecs(rows, True), codecs(rows, False), list(dict.fromkeys(row["field"] for row in rows))
+    text = ["", "BD-rate in percent, mean over fields (worst); below 0: leeway is smaller", f"{'':<18}" + "".join(f"{name:>18}" for name in ours)]
+    for name in others:
+        cells = []
+        for codec in ours:
+            pairs = [(curve_of(rows, field, codec), curve_of(rows, field, name)) for field in fields]
+            found = [bd_rate(a, b) for a, b in pairs if len(a) > 1 and len(b) > 1]
+            found = [100 * rate for rate in found if rate is not None]
+            cells.append(f"{sum(found) / len(found):>+9.1f} ({max(found):+.1f})" if found else "-")
+        text.append(f"{name:<18}" + "".join(f"{cell:>18}" for cell in cells))
+    return "\n".join(text) if others else ""
+
+
 PRESETS = ("leeway fast", "leeway", "leeway small", "leeway smallest")  # the fastest first
 HEADERS = 1.001  # a preset may be larger than a faster one by this factor
 

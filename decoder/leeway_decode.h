@@ -1217,6 +1217,7 @@ enum {
   LWYI_BLOCKS,
   LWYI_INTERP,
   LWYI_PYRAMID,
+  LWYI_WAVELET,
   LWYI_LINEAR,
   LWYI_EXACT,
   LWYI_TRUNCATE,
@@ -1258,6 +1259,7 @@ static const lwyi_stage lwyi_stages[] = {
     {"blocks", LWYI_BLOCKS, LWYI_PREDICTOR},
     {"interp", LWYI_INTERP, LWYI_PREDICTOR},
     {"pyramid", LWYI_PYRAMID, LWYI_PREDICTOR},
+    {"wavelet", LWYI_WAVELET, LWYI_PREDICTOR},
     {"linear", LWYI_LINEAR, LWYI_QUANTIZER},
     {"exact", LWYI_EXACT, LWYI_QUANTIZER},
     {"truncate", LWYI_TRUNCATE, LWYI_QUANTIZER},
@@ -1292,6 +1294,10 @@ static const lwyi_parameter lwyi_parameters[] = {
     {LWYI_PYRAMID, "every", 8, 1, 64, NULL, LWYI_EVERY},
     {LWYI_PYRAMID, "gain", 4, 0, 99, NULL, LWYI_UNUSED},
     {LWYI_PYRAMID, "tile", -1, -1, 40, NULL, LWYI_UNUSED},
+    {LWYI_WAVELET, "filter", -1, -1, 1, NULL, LWYI_UNUSED},
+    {LWYI_WAVELET, "order", -1, -1, 2, NULL, LWYI_UNUSED},
+    {LWYI_WAVELET, "trade", 8, 0, 50, NULL, LWYI_UNUSED},
+    {LWYI_WAVELET, "reach", 0, 0, 160, NULL, LWYI_UNUSED},
     {LWYI_LINEAR, "step", 0, 0, 1, "short pow2", LWYI_STEP},
     {LWYI_LINEAR, "bins", 0, 0, 1073741824, NULL, LWYI_BINS},
     {LWYI_LINEAR, "beyond", 0, 0, 1, "exact planes", LWYI_BEYOND},
@@ -1305,7 +1311,8 @@ static const lwyi_parameter lwyi_parameters[] = {
 };
 
 typedef struct lwyi_recipe {
-  int preprocessors; /* all of them log */
+  int preprocessors;
+  int preprocessor_id[4];
   int predictor, quantizer, encoder;
   int predicts_first;
   int lossless;       /* how many stages */
@@ -1393,7 +1400,11 @@ static int lwyi_add_stage(lwyi_recipe* recipe, const lwyi_stage* stage, int* pla
                                               : &recipe->encoder;
   if (here < *place) return 0;
   *place = here;
-  if (stage->kind == LWYI_PREPROCESSOR) return ++recipe->preprocessors <= 4;
+  if (stage->kind == LWYI_PREPROCESSOR) {
+    if (recipe->preprocessors == 4) return 0;
+    recipe->preprocessor_id[recipe->preprocessors++] = stage->id;
+    return 1;
+  }
   if (stage->kind == LWYI_LOSSLESS_STAGE) {
     if (recipe->lossless == 4) return 0;
     recipe->lossless_id[recipe->lossless++] = stage->id;
@@ -1436,6 +1447,8 @@ static int lwyi_parse_recipe(lwy_stream* s, lwyi_text text, lwyi_recipe* recipe)
 static int lwyi_check_recipe(lwy_stream* s, const lwyi_recipe* r, int dtype) {
   const int is_walk = r->predictor == LWYI_INTERP || r->predictor == LWYI_PYRAMID;
   const double* p = r->parameter;
+  int i, logs = 0;
+  for (i = 0; i < r->preprocessors; ++i) logs += r->preprocessor_id[i] == LWYI_LOG;
   if (p[LWYI_BEYOND] != 0)
     return lwyi_fail(s, LWY_UNSUPPORTED, "this small decoder does not know linear:beyond=planes");
   if (r->predictor == LWYI_LORENZO && r->predicts_first)
@@ -1447,7 +1460,10 @@ static int lwyi_check_recipe(lwy_stream* s, const lwyi_recipe* r, int dtype) {
   if ((r->predictor == LWYI_BLOCKS && r->predicts_first) ||
       (is_walk && r->quantizer == LWYI_TRUNCATE) ||
       (r->predictor == LWYI_PYRAMID && r->quantizer != LWYI_LINEAR) ||
-      (r->preprocessors > 0 && !lwyi_is_float(dtype)) ||
+      (r->predictor == LWYI_WAVELET &&
+       (!r->predicts_first || r->quantizer != LWYI_LINEAR || p[LWYI_STEP] != 0 ||
+        p[LWYI_BINS] != 0 || p[LWYI_RANGE] != 0)) ||
+      (logs > 0 && !lwyi_is_float(dtype)) ||
       (p[LWYI_SIZE] != 32 && p[LWYI_SIZE] != 64) || (p[LWYI_HEAD] != 1 && p[LWYI_HEAD] != 4) ||
       (p[LWYI_BLOCK] != 8 && p[LWYI_BLOCK] != 16 && p[LWYI_BLOCK] != 32 && p[LWYI_BLOCK] != 64))
     return lwyi_corrupt(s, "an impossible recipe");
@@ -2393,6 +2409,346 @@ static size_t lwyi_find_taps(const lwyi_layout* l, const lwyi_part* part, size_t
 }
 
 /* ================================================================================================
+ * Wavelet: what does not depend on the arithmetic (wavelet.md)
+ * ================================================================================================
+ */
+
+#define LWYI_MOST_DEPTH 12
+
+typedef struct lwyi_band {
+  uint8_t depth[LWY_MAX_RANK];
+  unsigned high, level;
+  size_t first[LWY_MAX_RANK], extents[LWY_MAX_RANK];
+  size_t size;
+  uint8_t* sizes; /* of its codes, in row-major order */
+  double norm;
+  size_t siblings, sibling; /* bands before it of the same depths: how many, and the last */
+  size_t parents, parent[2];
+  uint8_t shift[2][LWY_MAX_RANK];
+} lwyi_band;
+
+typedef struct lwyi_wavelet {
+  size_t rank, shape[LWY_MAX_RANK], stride[LWY_MAX_RANK];
+  int is_wide, has_repairs, ends_repairs;
+  double step, middle;
+  uint64_t low, high; /* bits */
+  unsigned filter, order;
+  uint8_t depth[LWY_MAX_RANK];
+  unsigned groups, group[LWYI_MOST_ACTIVE]; /* sets of axes */
+  lwyi_band* bands;
+  size_t count;
+  int has_weights[3][256];
+  int8_t weights[3][256][8];
+} lwyi_wavelet;
+
+static size_t lwyi_halved(size_t extent, unsigned depth) {
+  for (; depth > 0; --depth) extent = (extent + 1) / 2;
+  return extent;
+}
+
+static int lwyi_read_wavelet_head(lwyi_wavelet* w, const lwyi_chunk* c, lwyi_reader* side) {
+  const unsigned form = lwyi_get_byte(side);
+  unsigned head, active = 0, all = 0, k;
+  w->rank = lwyi_max(c->rank, 1);
+  w->shape[0] = 1;
+  for (k = 0; k < c->rank; ++k) w->shape[k] = c->shape[k];
+  for (w->stride[w->rank - 1] = 1, k = (unsigned)w->rank - 1; k-- > 0;)
+    w->stride[k] = w->stride[k + 1] * w->shape[k + 1];
+  w->is_wide = form & 1, w->has_repairs = form >> 1 & 1, w->ends_repairs = form >> 2 & 1;
+  w->step = lwyi_get_double(side);
+  w->middle = lwyi_get_double(side);
+  w->low = lwyi_get(side, c->bytes);
+  w->high = lwyi_get(side, c->bytes);
+  head = lwyi_get_byte(side);
+  w->filter = head & 1, w->order = head >> 1;
+  for (k = 0; k < w->rank; ++k) {
+    w->depth[k] = (uint8_t)lwyi_get_byte(side);
+    if (w->depth[k] == 0) continue;
+    if (w->depth[k] > LWYI_MOST_DEPTH || lwyi_halved(w->shape[k], w->depth[k] - 1u) < 2) return 0;
+    all |= 1u << k;
+    ++active;
+  }
+  if (side->failed || form > 3 || (w->ends_repairs && !w->has_repairs) || w->order > 2 ||
+      active > LWYI_MOST_ACTIVE || !(w->step > 0 && w->step <= DBL_MAX) ||
+      !(fabs(w->middle) <= DBL_MAX) ||
+      !(lwyi_number(c->dtype, w->low) <= lwyi_number(c->dtype, w->high)))
+    return 0;
+  for (k = 0; k < w->rank && all; ++k) { /* axes that are halved alone */
+    if (!(all >> k & 1) || w->groups == (w->order == 0 ? 0 : w->order == 1 ? 1 : active)) continue;
+    w->group[w->groups++] = 1u << k;
+    all &= ~(1u << k);
+  }
+  if (all) w->group[w->groups++] = all;
+  return 1;
+}
+
+/* The parts that a group of axes falls into, from coarse to fine; NULL to count them. */
+static size_t lwyi_split_group(const lwyi_wavelet* w, unsigned group, lwyi_band* parts) {
+  unsigned deepest = 0, level, bits, set, k;
+  size_t count = 1;
+  for (k = 0; k < w->rank; ++k)
+    if (group >> k & 1 && w->depth[k] > deepest) deepest = w->depth[k];
+  for (k = 0; parts && k < w->rank; ++k)
+    if (group >> k & 1) parts->depth[k] = w->depth[k];
+  for (level = deepest; level-- > 0;)
+    for (bits = 1; bits <= LWYI_MOST_ACTIVE; ++bits)
+      for (set = 1; set < 1u << w->rank; ++set) {
+        int fits = (set & ~group) == 0 && lwyi_popcount(set) == bits;
+        for (k = 0; k < w->rank; ++k) fits = fits && (!(set >> k & 1) || level < w->depth[k]);
+        if (!fits) continue;
+        for (k = 0; parts && k < w->rank; ++k)
+          if (group >> k & 1)
+            parts[count].depth[k] = (uint8_t)lwyi_min(level + 1, w->depth[k]);
+        if (parts) parts[count].high = set;
+        ++count;
+      }
+  return count;
+}
+
+static unsigned lwyi_sum_of_depths(const lwyi_wavelet* w, const lwyi_band* band) {
+  unsigned sum = 0, k;
+  for (k = 0; k < w->rank; ++k) sum += band->depth[k];
+  return sum;
+}
+
+static void lwyi_measure_band(const lwyi_wavelet* w, lwyi_band* band) {
+  static const double norms[2][2][LWYI_MOST_DEPTH] = {
+      {{1.30613692, 1.84044288, 2.60255324, 3.68055962, 5.20509717, 7.36111901, 10.4101943,
+        14.722238, 20.8203887, 29.444476, 41.6407773, 58.8889521},
+       {0.791282589, 0.973918714, 1.36804604, 1.9343962, 2.73564039, 3.86877951, 5.47128045,
+        7.73755901, 10.9425609, 15.475118, 21.8851218, 30.950236}},
+      {{1.32111041, 1.86578884, 2.63859679, 3.73153911, 5.27719321, 7.46307821, 10.5543864,
+        14.9261564, 21.1087728, 29.8523128, 42.2175457, 59.7046257},
+       {0.78039109, 0.978735738, 1.38065465, 1.95250333, 2.76125634, 3.90500617, 5.52251269,
+        7.81001234, 11.0450254, 15.6200247, 22.0900507, 31.2400494}}};
+  unsigned k;
+  band->norm = 1;
+  band->size = 1;
+  band->level = 2;
+  for (k = 0; k < w->rank; ++k) {
+    const unsigned depth = band->depth[k], is_high = band->high >> k & 1;
+    const size_t means = lwyi_halved(w->shape[k], depth);
+    band->first[k] = is_high ? means : 0;
+    band->extents[k] = is_high ? lwyi_halved(w->shape[k], depth - 1) - means : means;
+    band->size *= band->extents[k];
+    if (depth > 0) band->norm *= norms[w->filter][is_high][depth - 1];
+    if (is_high && depth - 1 < band->level) band->level = depth - 1;
+  }
+}
+
+/* Coarser bands over the same place, of the last groups of axes. */
+static void lwyi_find_parents(lwyi_wavelet* w, lwyi_band* band) {
+  unsigned g, k;
+  size_t b;
+  for (g = w->groups; g-- > 0 && band->parents < 2;) {
+    const unsigned group = w->group[g];
+    uint8_t coarser[LWY_MAX_RANK];
+    unsigned level = 0;
+    int fits = (band->high & group) != 0;
+    memcpy(coarser, band->depth, sizeof coarser);
+    for (k = 0; k < w->rank; ++k)
+      if (group >> k & 1 && band->depth[k] > level) level = band->depth[k];
+    for (k = 0; k < w->rank; ++k)
+      if (group >> k & 1) {
+        coarser[k] = (uint8_t)lwyi_min(level + 1, w->depth[k]);
+        fits = fits && (!(band->high >> k & 1) || coarser[k] > band->depth[k]);
+      }
+    for (b = 1; fits && b < w->count && &w->bands[b] != band; ++b) {
+      if (w->bands[b].high != band->high || memcmp(w->bands[b].depth, coarser, sizeof coarser))
+        continue;
+      for (k = 0; k < w->rank; ++k)
+        band->shift[band->parents][k] = (uint8_t)(coarser[k] - band->depth[k]);
+      band->parent[band->parents++] = b;
+      break;
+    }
+  }
+}
+
+/* All combinations of a part of each group, from coarse to fine. */
+static int lwyi_find_bands(lwyi_wavelet* w, lwyi_pool* pool) {
+  lwyi_band *all = (lwyi_band*)lwyi_take(pool, 1, sizeof *all), *next;
+  size_t count = 1, more, i, j, b;
+  unsigned g, k, sum, deepest = 0;
+  if (!all) return 0;
+  for (g = 0; g < w->groups; ++g) {
+    lwyi_band* parts;
+    more = lwyi_split_group(w, w->group[g], NULL);
+    parts = (lwyi_band*)lwyi_take(pool, more, sizeof *parts);
+    next = (lwyi_band*)lwyi_take(pool, count * more, sizeof *next);
+    if (!parts || !next) return 0;
+    lwyi_split_group(w, w->group[g], parts);
+    for (i = 0; i < count; ++i)
+      for (j = 0; j < more; ++j) {
+        next[i * more + j] = all[i];
+        next[i * more + j].high |= parts[j].high;
+        for (k = 0; k < w->rank; ++k) next[i * more + j].depth[k] |= parts[j].depth[k];
+      }
+    all = next;
+    count *= more;
+  }
+  w->bands = (lwyi_band*)lwyi_take(pool, count, sizeof *w->bands);
+  if (!w->bands) return 0;
+  for (k = 0; k < w->rank; ++k) deepest += w->depth[k];
+  for (sum = deepest + 1; sum-- > 0;)
+    for (i = 0; i < count; ++i) {
+      if (lwyi_sum_of_depths(w, &all[i]) != sum) continue;
+      lwyi_measure_band(w, &all[i]);
+      if (all[i].size > 0) w->bands[w->count++] = all[i];
+    }
+  for (b = 1; b < w->count; ++b) {
+    lwyi_band* band = &w->bands[b];
+    band->sizes = (uint8_t*)lwyi_take(pool, band->size, 1);
+    if (!band->sizes) return 0;
+    lwyi_find_parents(w, band);
+    for (i = b; i-- > 1;) {
+      if (memcmp(band->depth, w->bands[i].depth, sizeof band->depth)) continue;
+      band->siblings = w->bands[i].siblings + 1;
+      band->sibling = i;
+      break;
+    }
+  }
+  return 1;
+}
+
+static int lwyi_read_band_weights(lwyi_wavelet* w, lwyi_reader* side) {
+  static const int8_t usual[8] = {19, 0, 19, 12, 8, 8, 19, 1};
+  enum { NONE = 1, SENT };
+  size_t b;
+  unsigned k, level;
+  for (b = 1; b < w->count; ++b) {
+    const lwyi_band* band = &w->bands[b];
+    int* has = &w->has_weights[band->level][band->high];
+    if (*has) continue;
+    *has = (int)lwyi_get_byte(side) + NONE;
+    if (*has > SENT) return 0;
+    for (k = 0; *has == SENT && k < 8; ++k)
+      w->weights[band->level][band->high][k] = (int8_t)lwyi_sign_extend(lwyi_get_byte(side), 8);
+  }
+  for (b = 1; b < w->count; ++b) { /* those of a coarser level, or the usual ones */
+    const lwyi_band* band = &w->bands[b];
+    for (level = band->level; level < 3; ++level)
+      if (w->has_weights[level][band->high] == SENT) break;
+    if (level > band->level)
+      memcpy(w->weights[band->level][band->high], level < 3 ? w->weights[level][band->high] : usual,
+             sizeof usual);
+  }
+  return !side->failed;
+}
+
+/* The row of a band at these coordinates, which are moved into it, `step` rows on along the second
+ * last axis. */
+static const uint8_t* lwyi_size_row(const lwyi_wavelet* w, const lwyi_band* band,
+                                    const size_t* index, int step) {
+  size_t place = 0, k;
+  for (k = 0; k + 1 < w->rank; ++k) {
+    size_t i = lwyi_min(index[k], band->extents[k] - 1);
+    if (k + 2 == w->rank && step < 0 && i > 0) --i;
+    if (k + 2 == w->rank && step > 0 && i + 1 < band->extents[k]) ++i;
+    place = place * band->extents[k] + i;
+  }
+  return band->sizes + place * band->extents[w->rank - 1];
+}
+
+/* Adds `weight` times the crosses of a row, or puts them into `sums` if it is 0. */
+static void lwyi_add_crosses(const lwyi_wavelet* w, const lwyi_band* band, const size_t* index,
+                             size_t first, size_t count, unsigned shift, int weight, int32_t* sums) {
+  const uint8_t *same = lwyi_size_row(w, band, index, 0), *up = lwyi_size_row(w, band, index, -1),
+                *down = lwyi_size_row(w, band, index, 1);
+  const size_t last = band->extents[w->rank - 1] - 1;
+  size_t i;
+  for (i = 0; i < count; ++i) {
+    const size_t x = lwyi_min((first + i) >> shift, last);
+    const int cross =
+        4 * same[x] + same[x > 0 ? x - 1 : 0] + same[lwyi_min(x + 1, last)] + up[x] + down[x];
+    sums[i] += weight * cross;
+  }
+}
+
+/* What is known about the sizes of a run, and thereby its contexts. */
+static void lwyi_wavelet_contexts(const lwyi_wavelet* w, size_t b, const size_t* index,
+                                  size_t first, size_t count, uint8_t* contexts) {
+  const lwyi_band* band = &w->bands[b];
+  const int8_t* weights = w->weights[band->level][band->high];
+  const size_t rank = w->rank, last = band->extents[rank - 1] - 1;
+  int32_t sums[LWYI_MOST_CODES], near[LWYI_MOST_CODES];
+  size_t before[LWY_MAX_RANK], above[LWY_MAX_RANK], i, k, p;
+  for (i = 0; i < count; ++i) sums[i] = 64 * weights[7];
+  if (rank >= 2 && index[rank - 2] > 0) {
+    const uint8_t* row = lwyi_size_row(w, band, index, -1);
+    const uint8_t* two = index[rank - 2] > 1 ? row - band->extents[rank - 1] : NULL;
+    for (i = 0; i < count; ++i) {
+      const size_t x = first + i;
+      sums[i] += weights[0] *
+                 (4 * row[x] + 2 * (row[x > 0 ? x - 1 : 0] + row[lwyi_min(x + 1, last)]));
+      if (two) sums[i] += weights[1] * 8 * two[x];
+    }
+  }
+  for (k = 3; k <= 4; ++k) {
+    if (rank < k || index[rank - k] == 0) continue;
+    memcpy(before, index, rank * sizeof *before);
+    --before[rank - k];
+    lwyi_add_crosses(w, band, before, first, count, 0, weights[k - 1], sums);
+  }
+  for (p = 0; p < band->parents; ++p) {
+    for (k = 0; k < rank; ++k) above[k] = index[k] >> band->shift[p][k];
+    lwyi_add_crosses(w, &w->bands[band->parent[p]], above, first, count, band->shift[p][rank - 1],
+                     weights[4 + p], sums);
+  }
+  if (band->siblings > 0) {
+    const int32_t n = (int32_t)band->siblings;
+    memset(near, 0, sizeof near);
+    for (p = band->sibling; p > 0; p = w->bands[p].sibling)
+      lwyi_add_crosses(w, &w->bands[p], index, first, count, 0, 1, near);
+    for (i = 0; i < count; ++i)
+      sums[i] += weights[6] * (n == 1 ? near[i] : near[i] * (65536 / n) >> 16);
+  }
+  for (i = 0; i < count; ++i) {
+    const float expected = (float)(sums[i] < 4 ? 4 : sums[i]);
+    const uint32_t octave = (lwyi_bits_of_float(expected) >> 22) - (0x40800000u >> 22);
+    contexts[i] = (uint8_t)(64 * band->level + (lwyi_popcount(band->high) > 1 ? 32 : 0) +
+                            (octave < 31 ? octave : 31));
+  }
+}
+
+/* A value of the array, from what the transform gives. */
+static uint64_t lwyi_value_of(const lwyi_wavelet* w, int dtype, double relative) {
+  const double v = relative + w->middle, high = lwyi_number(dtype, w->high);
+  uint64_t whole;
+  if (!(v > lwyi_number(dtype, w->low))) return w->low;
+  if (!(v < high)) return w->high;
+  if (lwyi_is_float(dtype)) return lwyi_bits_of(dtype, v);
+  whole = lwyi_rounded(dtype, v);
+  return lwyi_number(dtype, whole) < high ? whole : w->high;
+}
+
+/* A correction of so many steps. */
+static uint64_t lwyi_repaired(const lwyi_wavelet* w, const lwyi_chunk* c, uint64_t bits,
+                              int64_t code) {
+  const int dtype = c->dtype;
+  if (lwyi_is_float(dtype)) {
+    const double step = 2 * c->bound * (1 - lwyi_power(-12));
+    bits = lwyi_bits_of(dtype, lwyi_number(dtype, bits) + (double)code * step);
+    if (!w->ends_repairs) return bits;
+    if (lwyi_number(dtype, bits) < lwyi_number(dtype, w->low)) return w->low;
+    return lwyi_number(dtype, bits) > lwyi_number(dtype, w->high) ? w->high : bits;
+  } else {
+    const unsigned width = 8 * c->bytes;
+    const uint64_t step =
+        c->bound < lwyi_power(60) ? 2 * (uint64_t)c->bound + 1 : (uint64_t)1 << 61;
+    const uint64_t mask = width < 64 ? ((uint64_t)1 << width) - 1 : ~(uint64_t)0;
+    uint64_t low = w->low, high = w->high;
+    bits = (bits + (uint64_t)code * step) & mask;
+    if (!w->ends_repairs) return bits;
+    if (lwyi_is_signed(dtype)) {
+      low = (uint64_t)lwyi_sign_extend(low, width);
+      high = (uint64_t)lwyi_sign_extend(high, width);
+      bits = (uint64_t)lwyi_sign_extend(bits, width);
+    }
+    return lwyi_is_less(dtype, bits, low) ? w->low : lwyi_is_less(dtype, high, bits) ? w->high : bits;
+  }
+}
+
+/* ================================================================================================
  * Encoders, quantizers and predictors: compiled for float with codes of up to 32 bits, and for
  * double. The text is at the end of this file.
  * ================================================================================================
@@ -2407,6 +2763,7 @@ static size_t lwyi_find_taps(const lwyi_layout* l, const lwyi_part* part, size_t
 #define LWYI_MEMORY LWYI(memory)
 #define LWYI_WALK LWYI(walk)
 #define LWYI_LINE LWYI(line)
+#define LWYI_TRANSFORM LWYI(transform)
 
 #define LWYI_SUFFIX _f32
 #define LWYI_REAL float
@@ -2529,6 +2886,14 @@ static int lwyi_undo_log(lwyi_chunk* c, lwyi_reader in) {
  * ================================================================================================
  */
 
+static void lwyi_set_shape(lwyi_chunk* c, size_t rank,
+                           const size_t* extents) { /* without axes of extent 1 */
+  size_t k;
+  for (c->rank = 0, c->size = 1, k = 0; k < rank; ++k)
+    if (extents[k] != 1) c->shape[c->rank++] = extents[k];
+  for (k = c->rank; k-- > 0; c->size *= c->shape[k]) c->stride[k] = c->size;
+}
+
 static int lwyi_can_be_narrow(const lwyi_chunk* c) {
   const lwyi_recipe* r = c->recipe;
   if ((c->dtype != LWY_F32 && c->dtype != LWY_F64) || r->preprocessors > 0 ||
@@ -2553,12 +2918,13 @@ static int lwyi_undo_lossless(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* body)
 static int lwyi_decode_sections(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader body, int is_narrow) {
   const uint64_t limit = 2 * (uint64_t)c->size * (c->bytes + (c->bytes == 8 ? 8 : 4)) + 65536;
   lwyi_patches special, exact;
-  lwyi_reader logs[4], notes, side;
+  const lwyi_chunk outer = *c; /* its shape */
+  lwyi_reader sides[4], notes, side;
   int i, is_wide = c->dtype == LWY_F64 || (!lwyi_is_float(c->dtype) && c->bytes >= 4), is_well;
   if (!lwyi_undo_lossless(c, pool, &body)) return 0;
   if (!lwyi_read_patches(c, pool, lwyi_get_section(&body), &special)) return 0;
   for (i = 0; i < c->recipe->preprocessors; ++i) {
-    logs[i] = lwyi_get_section(&body);
+    sides[i] = lwyi_get_section(&body);
     c->bound = lwyi_log_bound(c->bound, c->dtype);
     if (!(c->bound > 0)) return lwyi_corrupt(c->s, "a coded chunk without a bound");
   }
@@ -2569,14 +2935,16 @@ static int lwyi_decode_sections(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader body
   if (is_narrow && (special.count > 0 || exact.count > 0))
     return lwyi_corrupt(c->s, "narrow codes beside other values");
   c->width = is_narrow ? 16 : c->bytes == 8 ? 64 : 32;
+  if (c->recipe->predictor == LWYI_WAVELET) is_wide = c->bytes == 8 || (lwyi_left(&side) > 0 && *side.at & 1);
   if (c->recipe->preprocessors > 0) c->has_box = 0;
   is_well = is_wide ? lwyi_decode_values_f64(c, pool, &body, &side, &exact)
                     : lwyi_decode_values_f32(c, pool, &body, &side, &exact);
   if (!is_well) return 0;
   if (!lwyi_is_used_up(&side) || !lwyi_is_used_up(&body))
     return lwyi_corrupt(c->s, "bytes left over in a chunk");
+  lwyi_set_shape(c, outer.rank, outer.shape);
   for (i = c->recipe->preprocessors; i-- > 0;)
-    if (!lwyi_undo_log(c, logs[i])) return 0;
+    if (c->recipe->preprocessor_id[i] == LWYI_LOG && !lwyi_undo_log(c, sides[i])) return 0;
   lwyi_apply_patches(c, &special);
   return 1;
 }
@@ -2669,14 +3037,6 @@ static int lwyi_decode_plain(lwyi_chunk* c, lwyi_reader in, const char* recipe) 
            c->recipe->quantizer != LWYI_NONE)
     return lwyi_corrupt(c->s, "a coded chunk without a bound");
   return lwyi_decode_body(c, in, kind == LWYI_NARROW);
-}
-
-static void lwyi_set_shape(lwyi_chunk* c, size_t rank,
-                           const size_t* extents) { /* without axes of extent 1 */
-  size_t k;
-  for (c->rank = 0, c->size = 1, k = 0; k < rank; ++k)
-    if (extents[k] != 1) c->shape[c->rank++] = extents[k];
-  for (k = c->rank; k-- > 0; c->size *= c->shape[k]) c->stride[k] = c->size;
 }
 
 /* What a layer covers (FORMAT.md, "Layers"). */
@@ -5032,6 +5392,209 @@ static int LWYI(walk_pyramid)(lwyi_chunk* c, lwyi_pool* pool, LWYI_SOURCE* sourc
   return p.sizes && LWYI(walk_levels)(w, pool);
 }
 
+/* ---- wavelet (wavelet.md) ---- */
+
+typedef struct LWYI_TRANSFORM {
+  lwyi_chunk* c;
+  lwyi_wavelet* w;
+  LWYI_SOURCE* source;
+  LWYI_REAL* values;
+  uint8_t contexts[LWYI_MOST_CODES];
+  LWYI_CODE codes[LWYI_MOST_CODES];
+} LWYI_TRANSFORM;
+
+/* Where a row of a band begins in the array. */
+static size_t LWYI(row_place)(const lwyi_wavelet* w, const lwyi_band* band, const size_t* index) {
+  size_t place = band->first[w->rank - 1], k;
+  for (k = 0; k + 1 < w->rank; ++k) place += (band->first[k] + index[k]) * w->stride[k];
+  return place;
+}
+
+/* The first band: differences of the codes along each axis. */
+static int LWYI(read_means)(LWYI_TRANSFORM* t, lwyi_pool* pool) {
+  const lwyi_wavelet* w = t->w;
+  const lwyi_band* band = &w->bands[0];
+  const LWYI_REAL step = (LWYI_REAL)(w->step / band->norm);
+  LWYI_CODE* codes = (LWYI_CODE*)lwyi_take(pool, band->size, sizeof *codes);
+  size_t index[LWY_MAX_RANK] = {0}, rows[LWY_MAX_RANK], first, n, k, stride = 1;
+  const LWYI_CODE* next = codes;
+  if (!codes) return 0;
+  memset(t->contexts, 192, sizeof t->contexts);
+  for (first = 0; first < band->size; first += n) {
+    n = lwyi_min(LWYI_MOST_CODES, band->size - first);
+    if (!LWYI(next_codes)(t->source, t->contexts, n, codes + first)) return 0;
+  }
+  for (k = w->rank; k-- > 0; stride *= band->extents[k])
+    LWYI(add_up)((LWYI_UNSIGNED*)codes, band->size, band->extents[k], stride);
+  memcpy(rows, band->extents, sizeof rows);
+  rows[w->rank - 1] = 1;
+  do {
+    LWYI_REAL* to = t->values + LWYI(row_place)(w, band, index);
+    for (k = 0; k < band->extents[w->rank - 1]; ++k, ++next)
+      to[k] = (LWYI_REAL)(t->c->width == 32 ? (LWYI_CODE)(int32_t)(uint32_t)*next : *next) * step;
+  } while (lwyi_count_on(index, rows, w->rank));
+  return 1;
+}
+
+static int LWYI(read_band)(LWYI_TRANSFORM* t, size_t b) {
+  const lwyi_wavelet* w = t->w;
+  const lwyi_band* band = &w->bands[b];
+  const LWYI_REAL step = (LWYI_REAL)(w->step / band->norm);
+  const size_t length = band->extents[w->rank - 1];
+  size_t index[LWY_MAX_RANK] = {0}, rows[LWY_MAX_RANK], first, n, i;
+  uint8_t* sizes = band->sizes;
+  memcpy(rows, band->extents, sizeof rows);
+  rows[w->rank - 1] = 1;
+  do {
+    LWYI_REAL* to = t->values + LWYI(row_place)(w, band, index);
+    for (first = 0; first < length; first += n) {
+      n = lwyi_min(LWYI_MOST_CODES, length - first);
+      lwyi_wavelet_contexts(w, b, index, first, n, t->contexts);
+      if (!LWYI(next_codes)(t->source, t->contexts, n, t->codes)) return 0;
+      for (i = 0; i < n; ++i) {
+        *sizes++ = LWYI(size_of)(t->codes[i]);
+        to[first + i] = (LWYI_REAL)t->codes[i] * step;
+      }
+    }
+  } while (lwyi_count_on(index, rows, w->rank));
+  return 1;
+}
+
+/* to[i] += sign * the sum of weighted pairs of another half of a line of n values, mirrored at its
+ * ends: of the odd places around an even one, or of the even ones around an odd one. */
+static void LWYI(lift)(LWYI_REAL* to, size_t count, const LWYI_REAL* from, int is_odd, size_t n,
+                       unsigned filter, LWYI_REAL sign) {
+  static const double taps[2][4] = {{150.0 / 256, -25.0 / 256, 3.0 / 256, 0},
+                                    {1225.0 / 2048, -245.0 / 2048, 49.0 / 2048, -5.0 / 2048}};
+  const unsigned used = filter ? 4 : 3;
+  const ptrdiff_t period = 2 * (ptrdiff_t)(n - 1);
+  size_t i;
+  unsigned k;
+  for (i = 0; i < count; ++i) {
+    LWYI_REAL sum = 0;
+    for (k = 0; k < used; ++k) {
+      ptrdiff_t low = 2 * ((ptrdiff_t)i - (ptrdiff_t)k - is_odd) + is_odd,
+                high = 2 * ((ptrdiff_t)(i + k) + 1 - is_odd) + is_odd;
+      LWYI_REAL pair;
+      low = (low % period + period) % period, high = (high % period + period) % period;
+      low = low < (ptrdiff_t)n ? low : period - low, high = high < (ptrdiff_t)n ? high : period - high;
+      pair = (LWYI_REAL)(taps[filter][k] * (is_odd ? 0.5 : 1)) * (from[low / 2] + from[high / 2]);
+      sum = k == 0 ? pair : sum + pair;
+    }
+    to[i] = sign < 0 ? to[i] - sum : to[i] + sum;
+  }
+}
+
+/* Means and differences along one axis, in a box at the origin, become values. */
+static void LWYI(undo_halving)(const lwyi_wavelet* w, LWYI_REAL* values, const size_t* extents,
+                               size_t axis, LWYI_REAL* line) {
+  const size_t n = extents[axis], evens = (n + 1) / 2, stride = w->stride[axis];
+  size_t index[LWY_MAX_RANK] = {0}, lines[LWY_MAX_RANK], i, k;
+  LWYI_REAL* odd = line + evens;
+  memcpy(lines, extents, sizeof lines);
+  lines[axis] = 1;
+  do {
+    LWYI_REAL* at = values;
+    for (k = 0; k < w->rank; ++k) at += index[k] * w->stride[k];
+    for (i = 0; i < n; ++i) line[i] = at[i * stride];
+    LWYI(lift)(line, evens, odd, 1, n, w->filter, -1);
+    LWYI(lift)(odd, n - evens, line, 0, n, w->filter, 1);
+    for (i = 0; i < n; ++i) at[i * stride] = i % 2 ? odd[i / 2] : line[i / 2];
+  } while (lwyi_count_on(index, lines, w->rank));
+}
+
+static int LWYI(undo_halvings)(const lwyi_wavelet* w, LWYI_REAL* values, lwyi_pool* pool) {
+  size_t longest = 1, k;
+  unsigned g, level, axis;
+  LWYI_REAL* line;
+  for (k = 0; k < w->rank; ++k) longest = lwyi_max(longest, w->shape[k]);
+  line = (LWYI_REAL*)lwyi_take(pool, longest, sizeof *line);
+  if (!line) return 0;
+  for (g = w->groups; g-- > 0;)
+    for (level = LWYI_MOST_DEPTH; level-- > 0;)
+      for (axis = 0; axis < w->rank; ++axis) {
+        size_t extents[LWY_MAX_RANK];
+        if (!(w->group[g] >> axis & 1) || level >= w->depth[axis]) continue;
+        for (k = 0; k < w->rank; ++k)
+          extents[k] = w->group[g] >> k & 1
+                           ? lwyi_halved(w->shape[k], (unsigned)lwyi_min(level, w->depth[k]))
+                           : w->shape[k];
+        LWYI(undo_halving)(w, values, extents, axis, line);
+      }
+  return 1;
+}
+
+/* Corrections, each in the context of those before it. */
+static int LWYI(repair)(LWYI_TRANSFORM* t, lwyi_pool* pool, lwyi_reader* side) {
+  lwyi_chunk* c = t->c;
+  const lwyi_wavelet* w = t->w;
+  const size_t row = w->shape[w->rank - 1],
+               plane = w->rank > 1 ? row * w->shape[w->rank - 2] : row;
+  uint8_t* sizes = (uint8_t*)lwyi_take(pool, plane + c->size + row + 2, 1);
+  lwyi_rans* rans = (lwyi_rans*)lwyi_take(pool, 1, sizeof *rans);
+  size_t y, x, n, i;
+  if (!sizes || !rans || !lwyi_start_rans(rans, pool, side, c->width, c->size) ||
+      !lwyi_next_segment(rans, c->size))
+    return 0;
+  t->source->rans = rans;
+  for (y = 0; y < c->size; y += row)
+    for (x = 0; x < row; x += n) {
+      uint8_t* const at = sizes + plane + 1 + y + x;
+      n = lwyi_min(LWYI_MOST_CODES, row - x);
+      for (i = 0; i < n; ++i) {
+        const uint8_t* before = at + i - row;
+        unsigned near = 2u * before[0] + before[-1] + before[1];
+        if (w->rank > 2) near += 2u * *(at + i - plane);
+        t->contexts[i] = (uint8_t)(near < 15 ? near : 15);
+      }
+      if (!LWYI(next_codes)(t->source, t->contexts, n, t->codes)) return 0;
+      for (i = 0; i < n; ++i) {
+        const size_t place = y + x + i;
+        at[i] = (uint8_t)lwyi_min(LWYI(size_of)(t->codes[i]), 3);
+        if (t->codes[i] != 0)
+          lwyi_put_bits(c->values, c->bytes, place,
+                        lwyi_repaired(w, c, lwyi_bits_at(c->values, c->bytes, place), t->codes[i]));
+      }
+    }
+  return lwyi_is_used_up(&rans->rest) || lwyi_corrupt(c->s, "bytes left over behind repairs");
+}
+
+static int LWYI(decode_wavelet)(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, lwyi_reader* side,
+                                const lwyi_patches* exact) {
+  lwyi_wavelet* w = (lwyi_wavelet*)lwyi_take(pool, 1, sizeof *w);
+  LWYI_TRANSFORM* t = (LWYI_TRANSFORM*)lwyi_take(pool, 1, sizeof *t);
+  LWYI_SOURCE* source = (LWYI_SOURCE*)lwyi_take(pool, 1, sizeof *source);
+  lwyi_rans rans;
+  size_t b, i;
+  if (!w || !t || !source) return 0;
+  if (!lwyi_read_wavelet_head(w, c, side)) return lwyi_corrupt(c->s, "impossible settings of a wavelet");
+  if (!lwyi_find_bands(w, pool)) return 0;
+  if (!lwyi_read_band_weights(w, side)) return lwyi_corrupt(c->s, "impossible weights of a wavelet");
+  t->c = c, t->w = w, t->source = source, source->c = c;
+  t->values = (LWYI_REAL*)lwyi_take(pool, c->size, sizeof *t->values);
+  if (!t->values) return 0;
+  if (c->recipe->encoder == LWYI_RANS) {
+    if (!lwyi_start_rans(&rans, pool, in, c->width, c->size) || !lwyi_next_segment(&rans, c->size))
+      return 0;
+    source->rans = &rans;
+  } else {
+    LWYI_CODE* codes = (LWYI_CODE*)lwyi_take(pool, c->size, sizeof *codes);
+    if (!codes || !LWYI(decode_codes)(c, pool, in, codes)) return 0;
+    source->codes = codes;
+  }
+  if (!LWYI(read_means)(t, pool)) return 0;
+  for (b = 1; b < w->count; ++b)
+    if (!LWYI(read_band)(t, b)) return 0;
+  if (source->rans && !lwyi_is_used_up(&rans.rest))
+    return lwyi_corrupt(c->s, "bytes left over behind the codes");
+  if (!LWYI(undo_halvings)(w, t->values, pool)) return 0;
+  for (i = 0; i < c->size; ++i)
+    lwyi_put_bits(c->values, c->bytes, i, lwyi_value_of(w, c->dtype, (double)t->values[i]));
+  if (w->has_repairs && !LWYI(repair)(t, pool, side)) return 0;
+  lwyi_apply_patches(c, exact);
+  return 1;
+}
+
 /* ---- a chunk: from codes to values ---- */
 
 static int LWYI(decode_pyramid)(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, lwyi_reader* side,
@@ -5059,6 +5622,7 @@ static int LWYI(decode_values)(lwyi_chunk* c, lwyi_pool* pool, lwyi_reader* in, 
   LWYI_CODE* codes;
   if (!lwyi_read_range(c, side)) return 0;
   if (c->recipe->predictor == LWYI_PYRAMID) return LWYI(decode_pyramid)(c, pool, in, side, exact);
+  if (c->recipe->predictor == LWYI_WAVELET) return LWYI(decode_wavelet)(c, pool, in, side, exact);
   codes = (LWYI_CODE*)lwyi_take(pool, c->size, sizeof *codes);
   if (!codes || !LWYI(decode_codes)(c, pool, in, codes)) return 0;
   if (c->recipe->predictor == LWYI_INTERP) return LWYI(walk_interp)(c, pool, codes, exact, side);

@@ -308,7 +308,7 @@ std::vector<const ChunkMemory::Known*> ChunkMemory::candidates(
     std::iota(ones.begin(), ones.end(), size_t(0));
   }
   std::ranges::sort(ones);
-  ones.erase(std::ranges::unique(ones).begin(), ones.end());
+  ones.erase(std::unique(ones.begin(), ones.end()), ones.end());
   std::vector<const Known*> result;
   for (const size_t one : ones)
     if (known_[one].kind == kind) result.push_back(&known_[one]);

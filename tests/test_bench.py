@@ -70,6 +70,32 @@ def test_at_equal_psnr(field):
     assert all(row["psnr"] is None or row["psnr"] >= 60 for row in rows if "failed" not in row)
 
 
+def test_at_the_psnr_of_another_at_some_rates(field):
+    pytest.importorskip("hdf5plugin")
+    rows, text = run(field, "--equal", "psnr", "--bits", "0.5", "2", "--recipes", "small", "--peers", "SPERR", "--plot", field.parent / "rates.svg")
+    ours = [row for row in rows if row["codec"] == "leeway small"]
+    assert len(ours) == 2 and all(0 <= row["psnr"] - row["asked"] < 0.05 for row in ours)
+    assert "BD-rate" in text and (field.parent / "rates.svg").read_text().startswith("<?xml")
+
+
+def test_bits_belong_to_psnr(field):
+    done = subprocess.run([sys.executable, BENCH / "peers.py", field, "--bits", "1"], capture_output=True, text=True)
+    assert done.returncode != 0 and "belong to --equal psnr" in done.stderr
+
+
+def test_bd_rates():
+    ours = [(30.0, 0.1), (40.0, 0.5), (50.0, 2.0)]
+    assert summary.bd_rate(ours, [(decibel, 2 * bits) for decibel, bits in ours]) == pytest.approx(-0.5)
+    # A line in the logarithm: half the rate at one end, the same at the other.
+    assert summary.bd_rate([(30.0, 1.0), (40.0, 1.0)], [(30.0, 2.0), (40.0, 1.0)]) == pytest.approx(2**-0.5 - 1)
+    # What both have is what counts: from 40 to 50 dB ours rises from 0.5 to 2.
+    assert summary.bd_rate(ours, [(40.0, 1.0), (60.0, 1.0)]) == pytest.approx(0)
+    assert summary.bd_rate(ours, [(50.5, 1.0), (60.0, 2.0)]) is None
+    rows = [{**row_of(codec, 32 / bits), "equal": "psnr", "bits": bits, "psnr": decibel}
+            for codec, factor in (("leeway", 1), ("SPERR", 2)) for decibel, bits in ((d, factor * b) for d, b in ours)]
+    assert "-50.0 (-50.0)" in summary.bd_rates(rows)
+
+
 def test_rows_that_are_not_measured_again_can_stay(field):
     first, _ = run(field, "--rel", "1e-3", "--recipes", "default,fast", "--peers", "")
     rows, _ = run(field, "--rel", "1e-3", "1e-2", "--recipes", "fast", "--peers", "", "--repeat", "1", "--keep")

@@ -336,7 +336,7 @@ std::vector<std::string> fills_of(const Task& task) {
           return std::to_string(value);
       }));
   std::ranges::sort(fills);
-  fills.erase(std::ranges::unique(fills).begin(), fills.end());
+  fills.erase(std::unique(fills.begin(), fills.end()), fills.end());
   return fills;
 }
 

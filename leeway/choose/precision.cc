@@ -191,7 +191,7 @@ Precision precision_of(const View& array, const std::vector<u64>& fills) {
                  high = sizes[sizes.size() - 1 - sizes.size() / 1000];
     p.wants_pointwise = !is_integer && (p.min >= 0 || p.max <= 0) && high / low > 1e3;
   }
-  sorted.erase(std::ranges::unique(sorted).begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   p.distinct = sorted.size();
   DType grid = array.dtype;
   if (!is_integer) {

@@ -20,7 +20,6 @@ ChainTimes::ChainTimes(const Job& job, const PipelineCosts& costs, u32 count, bo
     : job_(job),
       costs_(costs),
       length_(job.length()),
-      pipelines_(count / length_),
       hop_(job.machine.hop()),
       ramp_(job.machine.ramp),
       start_(job.machine.start),
@@ -41,7 +40,7 @@ ChainTimes::ChainTimes(const Job& job, const PipelineCosts& costs, u32 count, bo
 
 void ChainTimes::round(std::span<const u8> widths, bool is_last) {
   hand_on();
-  std::ranges::rotate(rounds_, rounds_.end() - 1);
+  std::rotate(rounds_.begin(), rounds_.end() - 1, rounds_.end());
   rounds_[0].assign(widths.begin(), widths.end());
   const auto blocks = u32(widths.size());
   for (u32 k = 0; k < blocks; ++k) {

@@ -68,7 +68,7 @@ class ChainTimes {
 
   const Job& job_;
   const PipelineCosts& costs_;
-  u32 length_, pipelines_;
+  u32 length_;
   i64 hop_, ramp_, start_;
   bool keeps_intervals_;
   std::vector<i64> free_;                 // when a PE may begin its next move or task

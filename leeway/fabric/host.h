@@ -70,7 +70,6 @@ class Host {
   Header header_;
   bool has_special_ = false;
   std::vector<u64> offsets_;  // of frames in it
-  u64 tail_at_ = 0;
   LinearGrid<float> grid_;
   std::vector<u64> first_block_;
 };

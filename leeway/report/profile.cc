@@ -98,7 +98,7 @@ FeatureAim feature_aim(Profile profile, const std::vector<double>& levels, const
   }
   std::ranges::sort(values);
   for (const double part : {0.5, 0.9, 0.99}) aim.levels.push_back(quantile(values, part));
-  aim.levels.erase(std::ranges::unique(aim.levels).begin(), aim.levels.end());
+  aim.levels.erase(std::unique(aim.levels.begin(), aim.levels.end()), aim.levels.end());
   return aim;
 }
 
