@@ -197,6 +197,32 @@ void whole_decompress(benchmark::State& state, const char* recipe) {
   for (auto _ : state) benchmark::DoNotOptimize(decompress(stream).data());
   count_bytes<float>(state);
 }
+// Frames into their place: each waits for the one before it, or looks back for the sum of the sizes
+// before it, as cuSZp2's blocks do. The argument is the number of threads.
+void placed_compress(benchmark::State& state, bool looks_back) {
+  const auto values = field<float>();
+  const View view = view_of(values.data(), kShape);
+  CompressOptions options;
+  options.bound = Bound::abs(1e-3);
+  options.recipe = "cuszp2-outlier";
+  options.execution.threads = unsigned(state.range(0));
+  Bytes memory(size_t(max_compressed_size(DType::f32, kShape, options)));
+  for (auto _ : state) {
+    if (looks_back) {
+      benchmark::DoNotOptimize(compress_into(view, options, memory).output_bytes);
+      continue;
+    }
+    size_t size = 0;
+    compress(view, options, [&](ByteView part) {
+      std::ranges::copy(part, memory.begin() + std::ptrdiff_t(size));
+      size += part.size();
+    });
+    benchmark::DoNotOptimize(size);
+  }
+  count_bytes<float>(state);
+}
+BENCHMARK_CAPTURE(placed_compress, chained, false)->Arg(1)->Arg(2)->Arg(4)->UseRealTime();
+BENCHMARK_CAPTURE(placed_compress, look_back, true)->Arg(1)->Arg(2)->Arg(4)->UseRealTime();
 BENCHMARK_CAPTURE(whole_compress, balanced, "balanced");
 BENCHMARK_CAPTURE(whole_decompress, balanced, "balanced");
 BENCHMARK_CAPTURE(whole_compress, fast, "fast");

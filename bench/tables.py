@@ -62,9 +62,10 @@ class Tables:
                 and all(codec in row for (field, _), row in cells.items() for codec in codecs if field == name)]
 
     def speed(self, equal, codec, way):
-        """As a part of memcpy's."""
+        """As a part of memcpy's; - if it was not measured."""
         rows = [row for row in self.speeds["rows"] if row["equal"] == equal]
-        return f"{summary.geometric_mean(summary.speeds(rows, codec, way)):.3f}"
+        found = summary.speeds(rows, codec, way)
+        return f"{summary.geometric_mean(found):.3f}" if found else "-"
 
     def answer(self):
         """Means over the fields that all of the main compressors take."""

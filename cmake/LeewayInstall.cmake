@@ -6,7 +6,7 @@ install(TARGETS leeway leeway_compose EXPORT leewayTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel)
 
 # The interfaces, and every header that they include.
-set(headers leeway/leeway.h leeway/parallel.h leeway/gpu.h leeway/leeway.hpp leeway/compressor.h leeway/recipe/all_stages.h leeway/predict/neighbours.h leeway/stream/compact.h)
+set(headers leeway/leeway.h leeway/parallel.h leeway/gpu.h leeway/leeway.hpp leeway/compressor.h leeway/recipe/all_stages.h leeway/predict/neighbours.h leeway/predict/best_of.h leeway/stream/compact.h)
 if(LEEWAY_HDF5)
   list(APPEND headers leeway/hdf5.h)
 endif()

@@ -1280,7 +1280,7 @@ typedef struct lwyi_parameter {
   int id;
 } lwyi_parameter;
 static const lwyi_parameter lwyi_parameters[] = {
-    {LWYI_LORENZO, "order", 1, 1, 2, NULL, LWYI_ORDER},
+    {LWYI_LORENZO, "order", 1, 1, 4, NULL, LWYI_ORDER},
     {LWYI_LORENZO, "axes", 8, 0, 8, NULL, LWYI_AXES},
     {LWYI_BLOCKS, "axes", 1, 1, 3, NULL, LWYI_AXES},
     {LWYI_BLOCKS, "size", 32, 8, 64, NULL, LWYI_SIZE},
@@ -1300,7 +1300,7 @@ static const lwyi_parameter lwyi_parameters[] = {
     {LWYI_WAVELET, "reach", 0, 0, 160, NULL, LWYI_UNUSED},
     {LWYI_LINEAR, "step", 0, 0, 1, "short pow2", LWYI_STEP},
     {LWYI_LINEAR, "bins", 0, 0, 1073741824, NULL, LWYI_BINS},
-    {LWYI_LINEAR, "beyond", 0, 0, 1, "exact planes", LWYI_BEYOND},
+    {LWYI_LINEAR, "beyond", 0, 0, 2, "exact planes cut", LWYI_BEYOND},
     {LWYI_LINEAR, "second", 1, 0, 1, NULL, LWYI_UNUSED},
     {LWYI_LINEAR, "range", 0, 0, 1, NULL, LWYI_RANGE},
     {LWYI_TRUNCATE, "bits", 0, 0, 64, NULL, LWYI_BITS},
@@ -1449,7 +1449,7 @@ static int lwyi_check_recipe(lwy_stream* s, const lwyi_recipe* r, int dtype) {
   const double* p = r->parameter;
   int i, logs = 0;
   for (i = 0; i < r->preprocessors; ++i) logs += r->preprocessor_id[i] == LWYI_LOG;
-  if (p[LWYI_BEYOND] != 0)
+  if (p[LWYI_BEYOND] == 1)
     return lwyi_fail(s, LWY_UNSUPPORTED, "this small decoder does not know linear:beyond=planes");
   if (r->predictor == LWYI_LORENZO && r->predicts_first)
     return lwyi_fail(s, LWY_UNSUPPORTED,

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The six compressors of Figure 2 of the SZ3 paper [Liang et al., 2021], composed as there: of
 // stages, in C++, without a change in the library. What the paper calls bypass is left out here.
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
-#include <numbers>
 #include <vector>
 
 #include "leeway/compressor.h"
@@ -15,39 +12,10 @@
 #include "leeway/lossless/zstd.h"
 #include "leeway/predict/composite.h"
 #include "leeway/predict/interp.h"
+#include "leeway/preprocess/dft.h"
 #include "leeway/preprocess/log.h"
 
 using namespace leeway;
-
-// The transform of (f), a stage of our own: cosines of every eight values in a row. An error of a
-// coefficient spreads over eight values and adds up with the others, so coefficients are made three
-// times as large: more than the square root of eight.
-struct Cosines {
-  static constexpr std::string_view kName = "cosines";
-  static constexpr std::string_view kAbout = "cosine transform of eight values in a row";
-  static constexpr Kind kKind = Kind::preprocessor;
-  static constexpr Traits kTraits{};
-  NoParams params;
-
-  void forward(Field<double> field, Writer&) const { transform(field, true, 3); }
-  void backward(Field<double> field, Reader&) const { transform(field, false, 1.0 / 3); }
-
- private:
-  static constexpr size_t kBlock = 8;
-  static double weight(size_t k, size_t i) {
-    return std::sqrt((k == 0 ? 1.0 : 2.0) / kBlock) *
-           std::cos(std::numbers::pi * double(k) * (double(i) + 0.5) / kBlock);
-  }
-  static void transform(Field<double> field, bool forward, double scale) {
-    for (size_t first = 0; first + kBlock <= field.size(); first += kBlock) {
-      std::array<double, kBlock> out{};
-      for (size_t k = 0; k < kBlock; ++k)
-        for (size_t i = 0; i < kBlock; ++i)
-          out[forward ? k : i] += scale * weight(k, i) * field.data[first + (forward ? i : k)];
-      std::copy(out.begin(), out.end(), field.data + first);
-    }
-  }
-};
 
 // Compresses a field of smooth waves and says whether the bound held.
 template <class T, class Compressor>
@@ -87,7 +55,10 @@ int main() {
                                                               Linear(), Huffman()),
                     {300, 400}, Bound::abs(1));
   // A transform instead of prediction.
-  good &= show<double>("(f)", Compressor<double, Cosines, Linear, Arithmetic, Zstd>(), {40, 50, 60},
-                       Bound::abs(1e-2));
+  const Dft fourier{.params = {.waves = Waves::fourier}};
+  good &= show<double>(
+      "(f)",
+      Compressor<double, Dft, Linear, Arithmetic, Zstd>(fourier, Linear(), Arithmetic(), Zstd()),
+      {40, 50, 60}, Bound::abs(1e-2));
   return good ? 0 : 1;
 }

@@ -5,8 +5,9 @@
 //   leeway::Bytes stream = compressor.compress(values, shape, leeway::Bound::abs(1e-3));
 //   leeway::Array array = compressor.decompress(stream);
 //
-// The stream carries the names of the stages. Only a Compressor that has a user's stage can decode
-// a stream made with it; if all stages are the library's, every reader can. Stages that do not fit
+// The stream carries the names of the stages. A Compressor that has a user's stage can decode a
+// stream made with it, and so can every reader of a program that has registered the stages
+// (registration.h); if all stages are the library's, every reader can. Stages that do not fit
 // together (join/rules.h) do not compile; parameters out of their ranges throw Error.
 //
 // A quantizer of one's own is not trusted: every chunk is decoded once more, and kept without loss
@@ -38,6 +39,8 @@
 #include "leeway/quantize/exact.h"
 #include "leeway/quantize/linear.h"
 #include "leeway/recipe/recipe.h"
+#include "leeway/registration.h"
+#include "leeway/stage/configured.h"
 
 namespace leeway {
 
@@ -156,6 +159,19 @@ class Compressor {
   }
   Array decompress(ByteView stream, const DecompressOptions& options = {}) const {
     return decompress_with(maker(), stream, nullptr, options);
+  }
+  // As long as this lives, all functions of the library read streams of these stages.
+  [[nodiscard]] static Registration known() {
+    std::string stages;
+    ((stages += (stages.empty() ? "" : "+") + std::string(S::kName)), ...);
+    return Registration(std::move(stages), dtype_of<T>(), [](const std::string& recipe) {
+      std::vector<std::string_view> params;
+      for (const std::string_view stage : split(recipe, '+'))
+        params.push_back(stage.substr(std::min(stage.size(), stage.find(':'))));
+      size_t next = 0;
+      const auto after_colon = [&](std::string_view text) { return text.substr(!text.empty()); };
+      return Compressor{configured<S>(after_colon(params[next++]))...}.codec_;
+    });
   }
 
  private:

@@ -1,19 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The functions of leeway.hpp that compress; those that read streams are in leeway_read.cc.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "leeway/base/buffer.h"
+#include "leeway/choose/advise.h"
 #include "leeway/choose/choose.h"
+#include "leeway/codec/chunk_codec.h"
 #include "leeway/leeway.hpp"
 #include "leeway/library_codec.h"
+#include "leeway/recipe/recipe.h"
 
 namespace leeway {
 namespace {
+
+// The stage log keeps bounds relative to each value: an absolute one becomes the relative one that
+// the largest value needs, so that all others are within it, too.
+CompressOptions with_relative_bound(const View& array, const CompressOptions& options) {
+  CompressOptions relative = options;
+  double bound = std::numeric_limits<double>::max();
+  const Bound limits = absolute_limits(array, options);
+  for (const Limit& limit : limits.limits()) {
+    if (limit.kind != BoundKind::abs && limit.kind != BoundKind::lossless) return options;
+    bound = std::min(bound, limit.value);  // no loss: 0
+  }
+  const auto range = value_range(array, options);
+  const double largest = range ? std::max(std::abs(range->min), std::abs(range->max)) : 0;
+  relative.bound = largest > 0 && is_usable_bound(bound / largest)
+                       ? Bound::pointwise(std::min(bound / largest * (1 - 0x1p-40), 1e6))
+                       : Bound::lossless();
+  return relative;
+}
+
+bool is_log_without_relative_bound(const ChunkCodec& codec, const CompressOptions& options) {
+  return codec.is_pointwise() && !options.bound.has(BoundKind::pointwise) &&
+         !options.bound.has(BoundKind::lossless) && !options.bound.limits().empty() &&
+         !options.has_regions() && !options.growing && options.rms == 0;
+}
 
 // `to` is a sink or memory.
 template <class To>
 CompressReport compress_to(const View& array, const CompressOptions& options, const To& to) {
   const BufferPool::UseOwn pool;
+  if (options.bound.limits().empty() && options.rms == 0 && !is_choice(options.recipe))
+    if (const Bound own = bound_of(parse_recipe(options.recipe)); !own.limits().empty()) {
+      CompressOptions bounded = options;
+      bounded.bound = own;
+      return compress_to(array, bounded, to);
+    }
   const Choice choice = choose(array, options);
   const LibraryCodec made = library_codec_for(options, choice.recipe, array.dtype);
+  if (is_log_without_relative_bound(*made.codec, options))
+    return compress_with(*made.codec, made.recipe, array, with_relative_bound(array, options), to);
   if (choice.bounds.empty()) return compress_with(*made.codec, made.recipe, array, options, to);
   CompressOptions with_bounds = options;
   with_bounds.bounds = view_of(choice.bounds.data(), array.shape);

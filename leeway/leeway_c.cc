@@ -60,7 +60,10 @@ using leeway::require;
 const char* leeway_version(void) { return leeway::version(); }
 
 const char* leeway_status_name(leeway_status status) {
-  switch (status) {
+  int number = 0;  // C programs may pass any
+  static_assert(sizeof number == sizeof status);
+  std::memcpy(&number, &status, sizeof number);
+  switch (number) {
     case LEEWAY_OK:
       return "ok";
     case LEEWAY_INVALID_ARGUMENT:

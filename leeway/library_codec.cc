@@ -8,6 +8,7 @@
 #include "leeway/choose/choose.h"
 #include "leeway/codec/make_codec.h"
 #include "leeway/preprocess/log.h"
+#include "leeway/registration.h"
 
 namespace leeway {
 namespace {
@@ -45,6 +46,7 @@ Made made_of(const std::string& asked, DType dtype, bool is_pointwise = false) {
 }
 
 std::shared_ptr<const ChunkCodec> library_codec(const std::string& recipe, DType dtype) {
+  if (auto own = registered_codec(recipe, dtype)) return own;
   try {
     return made_of(recipe, dtype).codec;
   } catch (const Error& error) {

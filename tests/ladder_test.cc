@@ -86,7 +86,7 @@ template <class T>
 void check(const char* name, const std::vector<T>& values, const Shape& shape,
            const std::vector<Floor>& floors) {
   constexpr double kHeaders = 1.001;
-  constexpr size_t kFewBytes = 16;  // the same in streams of some hundred bytes
+  constexpr size_t kFewBytes = 48;  // the same in streams of some hundred bytes: longer recipes
   for (const Floor& floor : floors) {
     auto options = options_for<T>(Bound::rel(floor.rel));
     size_t before = ~size_t(0);

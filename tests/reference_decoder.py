@@ -24,17 +24,17 @@ DTYPES = {1: "f32", 2: "f64", 3: "f16", 4: "bf16", 5: "i8", 6: "i16", 7: "i32", 
 BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 FLOATS = ("f32", "f64", "f16", "bf16")
 DEFAULTS = {"lorenzo": {"order": 1, "axes": 8}, "blocks": {"axes": 1, "size": 32}, "zstd": {}, "linear": {"step": "short", "bins": 0, "beyond": "exact", "second": 1, "range": 0},
-            "exact": {}, "huffman": {}, "log": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {"through": "predicted"}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 15, "lag": 0},
+            "exact": {}, "huffman": {}, "log": {}, "deflate": {"level": 6}, "wavefront": {"border": "exact"}, "ghost": {"through": "predicted"}, "adaptive": {"rule": "cost", "sort": "approximate", "page": 15, "lag": 0, "keep": 518, "restart": 969, "outliers": "classes"},
             "pack": {}, "fixed": {"block": 32, "outlier": 1, "head": 1}, "raw": {}, "store": {}, "rans": {},
             "composite": {"second": 0, "degree": 1, "block": 0}, "regression": {"degree": 1, "block": 0},
             "pattern": {"size": 0, "count": 0, "scale": "squares"}, "cross": {"rows": 36, "columns": 36},
             "fixed-huffman": {"block": 1296}, "arithmetic": {}, "residual": {},
-            "lag": {"frames": 1}, "dft": {"block": 8}, "truncate": {"bits": 0}, "logscale": {}, "elementwise": {},
-            "transpose": {"order": 0}, "lz4": {"level": 1}, "shuffle": {"bytes": 4}, "bitshuffle": {"bytes": 4}, "gzip": {"level": 6}, "reshape": {"axes": 2, "merge": "last"},
+            "lag": {"frames": 1}, "dft": {"block": 8, "waves": "cosine"}, "truncate": {"bits": 0}, "logscale": {"levels": 3}, "elementwise": {},
+            "transpose": {"order": 0}, "lz4": {"level": 1}, "shuffle": {"bytes": 4}, "bitshuffle": {"bytes": 4}, "gzip": {"level": 6}, "reshape": {"axes": 2, "merge": "last"}, "linearize": {},
             "interp": {"cubic": -1, "reverse": -1, "alpha": 0.0, "beta": 2.0},
             "wavelet": {"filter": -1, "order": -1, "trade": 8, "reach": 0},
             "pyramid": {"frozen": -1, "tight": -1, "taps": 12, "every": 8, "gain": 4, "tile": -1}}
-PREPROCESSORS = {"log", "transpose", "reshape", "dft"}
+PREPROCESSORS = {"log", "transpose", "reshape", "linearize", "dft"}
 PREDICTORS, QUANTIZERS = {"lorenzo", "blocks", "interp", "pyramid", "wavefront", "ghost", "composite", "regression", "lag", "pattern", "cross", "wavelet"}, {"linear", "logscale", "elementwise", "truncate", "exact"}
 ENCODERS, LOSSLESS = {"huffman", "adaptive", "rans", "pack", "fixed", "raw", "fixed-huffman", "arithmetic", "residual"}, {"zstd", "deflate", "gzip", "lz4", "shuffle", "bitshuffle", "store"}
 
@@ -739,10 +739,11 @@ class Truncate:
 
 class Logscale:
     def __init__(self, dtype, bound, params):
-        self.dtype, self.step = dtype, short_step(bound)
+        self.dtype, self.step, self.levels = dtype, short_step(bound), params["levels"]
 
     def recover(self, p, q, at=0):
-        distance = (0.0, 0.125, 0.375)[abs(q)] if abs(q) < 3 else abs(q) - 2.125
+        n, finest = self.levels, 2.0**-self.levels
+        distance = (2.0 ** abs(q) - 1) * finest if abs(q) <= n else abs(q) - n + (1 - finest)
         return to_bits(float(np.float64(p) + np.float64(distance * self.step * (-1 if q < 0 else 1))), self.dtype)
 
 
@@ -840,31 +841,30 @@ def as_prediction(p, dtype):
 def lorenzo_walk(values, codes, shape, params, grid, dtype, lowest):
     """lorenzo before the quantizer, value by value."""
     order, used = params["order"], list(shape[max(0, len(shape) - params["axes"]) :]) or [1]
-    weights = {1: (1, -1), 2: (1, -2, 1)}[order]
+    weights = [(-1) ** k * math.comb(order, k) for k in range(order + 1)]
     P = {"f64": np.float64}.get(dtype, np.float32) if dtype in FLOATS else (lambda v: v & (1 << 64) - 1)
     length, strides, size = used[-1], strides_of(used), int(np.prod(used))
     for batch in range(0, len(values), size):
         for index in product(*(range(n) for n in used[:-1])):
             row = batch + sum(i * s for i, s in zip(index, strides))
-            h = [P(0)] * (length + 2)  # two zeros in front
+            h = [P(0)] * (length + order)  # zeros in front
             shifts = list(product(*(range(min(order, i) + 1) for i in index)))[1:]
             shifts.sort(key=lambda shift: not any(shift[:-1]))  # rows of the same table last
             for shift in shifts:
                 w = -int(np.prod([weights[s] for s in shift]))
                 other = row - sum(s * t for s, t in zip(shift, strides))
                 for i in range(length):
-                    h[i + 2] = P(h[i + 2] + P(w) * P(to_number(values[other + i], dtype)))
-            x1 = x2 = P(0)
+                    h[i + order] = P(h[i + order] + P(w) * P(to_number(values[other + i], dtype)))
+            before = [P(0)] * order  # the nearest first
             for i in range(length):
-                g0, g1, g2 = h[i + 2], h[i + 1], h[i]
-                if order == 1:
-                    p = P(x1 + P(g0 - g1))
-                else:
-                    p = P(P(P(2) * x1 - x2) + P(P(g0 - P(P(2) * g1)) + g2))
+                own, others = P(0), h[i + order]
+                for k in range(1, order + 1):
+                    own = P(own + P(P(-weights[k]) * before[k - 1]))
+                    others = P(others + P(P(weights[k]) * h[i + order - k]))
                 code = codes[row + i]
                 if code != lowest:
-                    values[row + i] = grid.recover(as_prediction(p, dtype), code, row + i)
-                x1, x2 = P(to_number(values[row + i], dtype)), x1
+                    values[row + i] = grid.recover(as_prediction(P(own + others), dtype), code, row + i)
+                before = [P(to_number(values[row + i], dtype)), *before[:-1]]
 
 
 def number_type(dtype):
@@ -954,7 +954,7 @@ def polynomial(block, degree, numbers, step, C):
 
 
 def block_lorenzo(values, batch, index, extents, strides, order, dtype, P):
-    weights = {1: (1, -1), 2: (1, -2, 1)}[order]
+    weights = [(-1) ** k * math.comb(order, k) for k in range(order + 1)]
     x = lambda where: P(to_number(values[batch + sum(i * s for i, s in zip(where, strides))], dtype)) if where[3] >= 0 else P(0)
 
     def h(back):
@@ -996,6 +996,31 @@ def lag_walk(codes, shape, frames, grid, dtype, exact, lowest):
 def half_up(x):
     down = np.floor(x)
     return int(down) if x - down < 0.5 else int(down + 1)
+
+
+def pattern_of_values(size, side, dtype, predict):
+    """pattern before the quantizer: predict(number, p) gives a value, in the order of visits."""
+    n, m = side.varint(), side.varint()
+    require(0 < n <= 1024 and 0 < m <= 1024, "impossible pattern")
+    bits, values, visits, decoded = Bits(side.rest()), [None] * size, iter(range(size)), dtype in FLOATS
+    P = np.float64 if number_type(dtype) == np.float64 else np.float32
+    for first in range(0, size - n * m + 1, n * m):
+        w, which, noted = bits.get(6), 0, [0] * n
+        require(w <= 40, "a pattern of too many bits")
+        if w:
+            which = bits.get((m - 1).bit_length())
+            require(which < m, "no such sub-block")
+            noted = noted if decoded else [unzigzag(bits.get(w + 1)) for _ in range(n)]
+        scales = [0 if not w else 1 << w if s == which else unzigzag(bits.get(w + 2)) for s in range(m)]
+        for s in sorted(range(m), key=lambda s: decoded and s != which):
+            for k in range(n):
+                p = P(0)
+                if w and not (decoded and s == which):
+                    of = to_number(values[first + which * n + k], dtype) if decoded else noted[k]
+                    p = P(np.float64(scales[s]) * np.float64(of) * 2.0**-w)
+                values[first + s * n + k] = predict(next(visits), p)
+    bits.expect_end()
+    return [predict(next(visits), P(0)) if value is None else value for value in values]
 
 
 def pattern_walk(codes, side):
@@ -1783,7 +1808,7 @@ def decode_body(body, recipe, dtype, shape, bound, narrow=False):
     for name, params in stages:
         if name == "dft":
             reader.section().expect_end()
-            undo.append(lambda values, shape=shape, block=params["block"]: undo_dft(values, shape, block, dtype))
+            undo.append(lambda values, shape=shape, params=params: undo_dft(values, shape, params, dtype))
         elif name == "log":
             log, bound = read_log(reader.section(), dtype, size), log_bound(bound, dtype)
             undo.append(lambda values, log=log: undo_log(values, *log, dtype))
@@ -1795,6 +1820,14 @@ def decode_body(body, recipe, dtype, shape, bound, narrow=False):
                 parts = [shape[: kept - 1], shape[kept - 1 :]] if params["merge"] == "last" else [shape[: len(shape) - kept + 1], shape[len(shape) - kept + 1 :]]
                 one = int(np.prod(parts[params["merge"] == "last"], dtype=object))
                 shape = [*parts[0], one] if params["merge"] == "last" else [one, *parts[1]]
+        elif name == "linearize":
+            side, columns = reader.section(), shape[-1] if len(shape) > 1 and size and shape[-1] <= 8 else 1
+            points = size // columns
+            bits, each = Bits(side.take((points * (max(points, 1) - 1).bit_length() + 7) // 8)), (max(points, 1) - 1).bit_length()
+            order = [bits.get(each) for _ in range(points)]
+            side.expect_end()
+            require(sorted(order) == list(range(points)), "no order of points")
+            undo.append(lambda values, order=order, columns=columns: undo_linearize(values, order, columns))
         elif name == "transpose":
             axes = list(bytes(reader.section().rest()))
             require(sorted(axes) == list(range(len(shape))), "no order of axes")
@@ -1844,7 +1877,7 @@ def log_bound(bound, dtype):
     return (n + s * w * float.fromhex("0x1.71547652b82fep1")) * (1 - 2.0**-20) - rounding
 
 
-def undo_dft(values, shape, block, dtype):
+def undo_dft(values, shape, params, dtype):
     def cosine(x):
         x -= 2 * math.floor(x / 2)
         x = 2 - x if x > 1 else x
@@ -1853,11 +1886,18 @@ def undo_dft(values, shape, block, dtype):
             s = 1 - s * t * t / ((k + 1) * (k + 2))
         return -s if x > 0.5 else s
 
-    weights = lambda n: [[math.sqrt((1.0 if k == 0 else 2.0) / n) * cosine(k * (i + 0.5) / n) for i in range(n)] for k in range(n)]
+    def wave(k, i, n):
+        if params["waves"] == "cosine":
+            return math.sqrt((1.0 if k == 0 else 2.0) / n) * cosine(k * (i + 0.5) / n)
+        periods = (k + 1) // 2
+        angle = 2 * (periods * i % n) / n
+        return math.sqrt((1.0 if k == 0 or 2 * periods == n else 2.0) / n) * cosine(abs(angle - 0.5) if k > 0 and k % 2 == 0 else angle)
+
+    weights = lambda n: [[wave(k, i, n) for i in range(n)] for k in range(n)]
     array = np.array([float(to_number(bits, dtype)) for bits in values]).reshape(shape)
     for axis in reversed(range(len(shape))):
         n = shape[axis]
-        m = min(block, n)
+        m = min(params["block"], n)
         lines, out, count = np.moveaxis(array, axis, 0), np.zeros([n, *np.delete(shape, axis)]), n // m
         for width, begin, starts in ((m, 0, count), (n % m, count * m, 1)):
             w = weights(width) if width else []
@@ -1867,6 +1907,12 @@ def undo_dft(values, shape, block, dtype):
                         out[begin + b * m + i] = out[begin + b * m + i] + w[k][i] * lines[begin + k * starts + b]
         array = np.moveaxis(out, 0, axis)
     values[:] = [to_bits(float(x * (1 / 3.5)), dtype) for x in array.ravel()]
+
+
+def undo_linearize(values, order, columns):
+    points = [values[i * columns : (i + 1) * columns] for i in range(len(order))]
+    for number, point in zip(order, points):
+        values[number * columns : (number + 1) * columns] = point
 
 
 def undo_log(values, negative, apart, kept, dtype):
@@ -2000,6 +2046,12 @@ def decode_values(reader, stages, names, dtype, shape, size, width, bound):
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}
         with np.errstate(all="ignore"):
             values = composite_walk(codes, shape, dict(stages)[predictor], grid, dtype, patches, -(1 << width - 1), side)
+        side.expect_end()
+    elif predictor == "pattern":
+        patches = {first + i: bits for first, count, bits in exact for i in range(count)}
+        predict = lambda i, p: patches.get(i, 0) if codes[i] == -(1 << width - 1) else grid.recover(as_prediction(rounded(p, dtype), dtype), codes[i], i)
+        with np.errstate(all="ignore"):
+            values = pattern_of_values(size, side, dtype, predict)
         side.expect_end()
     elif predictor == "ghost":
         patches = {first + i: bits for first, count, bits in exact for i in range(count)}

@@ -28,7 +28,7 @@ gtest_discover_tests(leeway_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 include(tests/ptx/ptx.cmake)
 
 # Programs of the documentation: built against the library as a user would, and run.
-foreach(example hello own_stage own_pipeline own_predictor own_quantizer figure2)
+foreach(example hello own_stage own_pipeline own_predictor own_quantizer own_member own_grid figure2)
   add_executable(example_${example} examples/${example}.cc)
   target_compile_options(example_${example} PRIVATE $<$<CONFIG:Release>:-O1>)  # compiled faster than run
   target_link_libraries(example_${example} PRIVATE leeway::compose)

@@ -45,7 +45,7 @@ struct Bench {
       Row row;
       row.name = recipe;
       row.options.recipe = recipe;
-      row.options.bound = bound.bound();
+      row.options.bound = bound.bound_for(recipe);
       check_recipe(recipe);
       if (!device.empty() && recipe == kDefaultRecipe) row.name = row.options.recipe = kDeviceRecipe;
       row.options.execution.threads = work.threads > 0 ? work.threads : available_cores();

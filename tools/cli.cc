@@ -9,6 +9,9 @@
 #include <cmath>
 #include <memory>
 
+#include "leeway/choose/choose.h"
+#include "leeway/recipe/recipe.h"
+
 namespace leeway::cli {
 
 void BoundOptions::add_to(CLI::App& verb) {
@@ -62,6 +65,12 @@ Bound BoundOptions::bound() const {
         "--ratio R or --rate "
         "BITS");
   return bound;
+}
+
+Bound BoundOptions::bound_for(const std::string& recipe) const {
+  if (!any() && !is_choice(recipe))
+    if (const Bound own = bound_of(parse_recipe(recipe)); !own.limits().empty()) return own;
+  return bound();
 }
 
 void WorkOptions::add_to(CLI::App& verb) {

@@ -53,6 +53,8 @@ struct BoundOptions {
   Bound given() const;  // may have no limits
   bool any() const { return !given().limits().empty(); }
   Bound bound() const;  // throws if none was given
+  // The same, unless the recipe has a bound by itself.
+  Bound bound_for(const std::string& recipe) const;
 };
 
 // --recipes LIST: separated by commas, which recipes may have themselves, before a parameter.

@@ -68,12 +68,13 @@ struct Compress {
     if (!bounds_file.empty() && !container)
       fail_argument("--bounds-file is for HDF5 and netCDF files");
     const BoundsFile common = bounds_file.empty() ? BoundsFile() : read_bounds_file(bounds_file);
-    options.bound = container && !bound.any() ? common.general : bound.bound();
+    if (container) options.bound = common.general;
     if (!common.recipe.empty()) options.recipe = common.recipe;
     if (!recipe.empty()) options.recipe = recipe;
     if (!preset.empty()) options.recipe = preset;
     if (!device.empty() && recipe.empty() && preset.empty()) options.recipe = kDeviceRecipe;
     check_recipe(options.recipe);  // before any file is touched
+    if (bound.any() || !container) options.bound = bound.bound_for(options.recipe);
     if (const std::string complaint = recipe_complaint(options.bound); !complaint.empty())
       complain(complaint);
     options.detect_fills = !no_detect;

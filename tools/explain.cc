@@ -4,6 +4,7 @@
 
 #include "leeway/choose/choose.h"
 #include "leeway/choose/explain.h"
+#include "leeway/leeway.hpp"
 #include "leeway/recipe/recipe.h"
 #include "leeway/report/explain_page.h"
 #include "tools/array_file.h"
@@ -28,35 +29,40 @@ struct Explain {
     check_recipe(recipe);
     const ArrayFile in = open_array(input, array);
     CompressOptions options;
-    options.bound = bound.bound();
+    options.bound = bound.bound_for(recipe);
     options.recipe = recipe;
     options.execution = work.execution("compressing");
     const Bytes stream = compress(in.view, options);
-    explain_stream(MemorySource(stream), &in.view);
+    // A choice has become a recipe.
+    options.recipe = inspect(stream).header.recipe;
+    explain_stream(MemorySource(stream), &in.view, predictor_costs(in.view, options));
   }
 
   bool is_stream() const { return input.size() > 4 && input.ends_with(".lwy"); }
 
-  void explain_stream(const ByteSource& source, const View* field) const {
+  void explain_stream(const ByteSource& source, const View* field,
+                      const std::vector<PredictorCost>& costs = {}) const {
     const StreamReader stream(source);
     const Explanation found = leeway::explain(stream, work.execution("explaining"));
     // Bounds of regions and bounds value by value would need the options that made the stream.
     const bool is_timed = field && !found.header.is_bound_by_chunk();
     const StageTimes times = is_timed ? time_stages(*field, found.header) : StageTimes();
     if (!output.empty()) {
-      const std::string page = report::explain_page("What '" + recipe_name() + "' makes of " + input, found);
+      const std::string page = report::explain_page(
+          "What '" + recipe_name() + "' makes of " + input, found, field, costs, times);
       OutputFile out(output, force);
       out.write(ByteView(reinterpret_cast<const u8*>(page.data()), page.size()));
       out.commit();
     }
     if (json)
-      cli::print(to_json(found, times));
+      cli::print(to_json(found, times, costs));
     else if (!work.quiet)
-      print_text(found, times);
+      print_text(found, times, costs);
   }
   std::string recipe_name() const { return is_stream() ? "its recipe" : recipe; }
 
-  static Json to_json(const Explanation& e, const StageTimes& times) {
+  static Json to_json(const Explanation& e, const StageTimes& times,
+                      const std::vector<PredictorCost>& costs) {
     Json json;
     json["recipe"] = e.header.recipe;
     json["stream_bytes"] = e.stream_bytes;
@@ -83,12 +89,16 @@ struct Explain {
     codes["histogram"] = Json::array();
     for (const auto& [code, count] : e.codes.near())
       codes["histogram"].push_back(Json::array({code, count}));
+    for (const PredictorCost& cost : costs)
+      json["predictors"].push_back(
+          {{"recipe", cost.recipe}, {"bits_a_value", cost.bits}, {"entropy_bits", cost.entropy}});
     if (times.all > 0)
       json["seconds"] = {{"predict_and_quantize", times.predict}, {"all", times.all}};
     return json;
   }
 
-  static void print_text(const Explanation& e, const StageTimes& times) {
+  static void print_text(const Explanation& e, const StageTimes& times,
+                         const std::vector<PredictorCost>& costs) {
     const auto size = [&](u64 bytes) {
       return fmt::format("{:>12} bytes  {:7.4f} bits a value", bytes, e.bits_a_value(bytes));
     };
@@ -117,6 +127,10 @@ struct Explain {
                                      1e3 * times.predict, 1e3 * std::max(0.0, times.all - times.predict)));
     report.print();
     print_histogram(e);
+    if (!costs.empty())
+      fmt::print("\nOther predictors, on a sample: bits a value, entropy of a code\n");
+    for (const PredictorCost& cost : costs)
+      fmt::print("{:>9.4f} {:>9.4f}  {}\n", cost.bits, cost.entropy, cost.recipe);
   }
 
   // The codes around 0 as bars of text.

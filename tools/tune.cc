@@ -21,7 +21,7 @@ struct Tune {
   void run() const {
     const ArrayFile in = open_array(input, array);
     CompressOptions options;
-    options.bound = bound.bound();
+    options.bound = bound.bound_for(recipe);
     options.recipe = recipe;
     options.execution = work.execution("tuning");
     const Tuned found = tune(in.view, options, how);

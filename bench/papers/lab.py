@@ -4,6 +4,7 @@ import json
 import pathlib
 import statistics
 import subprocess
+import sys
 from dataclasses import dataclass, field as listed
 
 import numpy as np
@@ -39,6 +40,12 @@ class Table:
         aligned = ["  ".join(cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(line, widths))) for line in lines]
         return "\n".join(line.rstrip() for line in aligned)
 
+    def markdown(self):
+        """With where a column comes from behind its name."""
+        heads = [f"{name}, {source}" if source else name for name, source in self.columns]
+        lines = [heads, ["---"] * len(heads), *([show(cell).replace("|", "\\|") for cell in row] for row in self.rows)]
+        return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
     def as_json(self):
         return {"columns": [{"name": name, "source": source} for name, source in self.columns], "rows": [list(row) for row in self.rows],
                 "remarks": self.remarks, "pictures": [str(path) for path in self.pictures]}
@@ -58,8 +65,8 @@ def off_by(ours, printed):
 
 
 class Lab:
-    def __init__(self, tool, data, pictures, repeat, threads):
-        self.tool, self.data, self.repeat, self.threads = tool, data, repeat, threads
+    def __init__(self, tool, data, pictures, repeat, threads, peers=()):
+        self.tool, self.data, self.repeat, self.threads, self.peers = tool, data, repeat, threads, peers
         self.pictures = pictures and pathlib.Path(pictures)
 
     def run(self, *arguments):
@@ -73,6 +80,25 @@ class Lab:
         rows = json.loads(self.run("bench", *field.options, *bound, "--recipes", ",".join(recipes), "--json", "--repeat",
                                    repeat or self.repeat, "--threads", threads or self.threads))
         return dict(zip(recipes, rows))
+
+    def beside(self, field, bound, repeat=None):
+        """The same rows of other people's compressors, as far as PyPI has them and they are installed (--peers)."""
+        if not self.peers or field.dtype not in ("f32", "f64"):
+            return {}
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+        import compressors
+        import peers
+
+        array, rows = compressors.Field(field.name, field.values()), {}
+        absolute = bound[1] * array.range if bound[0] == "--rel" else bound[1]
+        for name in self.peers:
+            work = lambda name=name: peers.passes(compressors.LOSSY[name], array, absolute, max(repeat or self.repeat, 2))
+            row = peers.in_child(work, 600)
+            if "failed" in row:
+                self.data.remarks.append(f"{name}: {row['failed']}")
+                continue
+            rows[f"{name}, the original"] = row | {"ratio": array.array.nbytes / row["bytes"], "error_over_bound": row["error"] / absolute}
+        return rows
 
     def ratios(self, dataset, rel, recipe):
         """Ratios of one recipe on all fields of a data set."""
@@ -136,7 +162,7 @@ def rate_distortion(lab, name, cases, recipes, bounds):
     for title, field in cases:
         width = 8 * field.values().dtype.itemsize
         for bound in bounds:
-            for recipe, row in lab.bench(field, bound, recipes, 1).items():
+            for recipe, row in (lab.bench(field, bound, recipes, 1) | lab.beside(field, bound, 1)).items():
                 bits = width / row["ratio"]
                 table.add(title, recipe, f"{bound[0][2:]} {bound[1]:g}", bits, row["psnr"])
                 if row["psnr"] is not None:
@@ -152,7 +178,7 @@ def speeds(lab, printed_name, printed, sets, bound, recipes):
                    ("compress / memcpy", "derived"), ("decompress / memcpy", "derived")])
     for dataset in sets:
         for field in lab.data.fields(dataset)[:1]:
-            for recipe, row in lab.bench(field, bound, recipes).items():
+            for recipe, row in (lab.bench(field, bound, recipes) | lab.beside(field, bound)).items():
                 table.add(dataset, recipe, printed.get((dataset, recipe)), row["compress_mb_s"], row["decompress_mb_s"],
                           row["compress_mb_s"] / row["memcpy_mb_s"], row["decompress_mb_s"] / row["memcpy_mb_s"])
     return table

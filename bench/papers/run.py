@@ -28,6 +28,13 @@ from data import DATASETS, Data
 from lab import Lab
 
 PAPERS = {"sz3": sz3, "cuszp2": cuszp2, "ceresz": ceresz, "ceaz": ceaz, "wavesz": wavesz}
+PAGE = """# Results of the papers' experiments
+
+Made by `python3 bench/papers/{command}`; docs/PAPERS.md says what each table is. Headings say where a column comes from:
+printed in the paper, measured by the run, modelled, derived from other columns. Where generated fields stand in for a data
+set, figures say that the experiment runs, and nothing about the paper.
+
+"""
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
@@ -59,12 +66,15 @@ def chosen(paper, table, figure):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("paper", nargs="?", choices=PAPERS, help="which paper")
+    parser.add_argument("paper", nargs="?", choices=[*PAPERS, "all"], help="which paper")
     parser.add_argument("--table", metavar="N", help="a table of it")
     parser.add_argument("--figure", metavar="N", help="a figure of it")
     parser.add_argument("--data", metavar="FOLDER", help="where data sets are; names and sizes as in SDRBench")
     parser.add_argument("--fields", metavar="N", type=int, default=80, help="at most so many fields of a data set")
     parser.add_argument("--pictures", metavar="FOLDER", help="draw figures there, as SVG and PNG")
+    parser.add_argument("--peers", metavar="LIST", default="", help="other compressors beside ours, as far as they are installed "
+                        "(scripts/setup.sh peers): SZ3, SZ3-LR, SZ3-Interp, zfp, SPERR; in tables of rate and distortion, ratios and speeds")
+    parser.add_argument("--markdown", metavar="FILE", help="all tables as a page")
     parser.add_argument("--json", metavar="FILE", help="all tables as JSON; - for standard output")
     parser.add_argument("--repeat", metavar="N", type=int, default=3, help="passes for speeds; medians count")
     parser.add_argument("--threads", metavar="N", type=int, default=1, help="worker threads")
@@ -78,20 +88,33 @@ def main():
         parser.error("which paper? " + ", ".join(PAPERS))
     if not pathlib.Path(options.tool).exists():
         parser.error(f"{options.tool} is not there: scripts/build.sh tool makes it")
-    paper, report = PAPERS[options.paper], sys.stderr if options.json == "-" else sys.stdout
-    results = {}
+    papers = PAPERS if options.paper == "all" else {options.paper: PAPERS[options.paper]}
+    results, pages, report = {}, [], sys.stderr if options.json == "-" else sys.stdout
     with tempfile.TemporaryDirectory(prefix="leeway-papers-") as scratch:
-        for key in chosen(paper, options.table, options.figure):
-            data = Data(options.tool, options.data, scratch, options.fields)
-            title, experiment = paper.EXPERIMENTS[key]
-            table = experiment(Lab(options.tool, data, options.pictures, options.repeat, options.threads))
-            table.remarks = list(dict.fromkeys([*data.remarks, *table.remarks]))
-            results[key] = {"title": title, **table.as_json()}
-            print(f"\n{options.paper}, {key}: {title}\n{table.text()}", *(f"* {remark}" for remark in table.remarks),
-                  *(f"picture: {path}" for path in table.pictures), sep="\n", file=report, flush=True)
+        for name, paper in papers.items():
+            pages.append(f"## {paper.__doc__.splitlines()[0]}\n")
+            for key in chosen(paper, options.table, options.figure):
+                title, table = made(paper, key, options, scratch)
+                results.setdefault(name, {})[key] = {"title": title, **table.as_json()}
+                pages.append(f"### {key}: {title}\n\n{table.markdown()}\n" + "".join(f"* {remark}\n" for remark in table.remarks))
+                print(f"\n{name}, {key}: {title}\n{table.text()}", *(f"* {remark}" for remark in table.remarks),
+                      *(f"picture: {path}" for path in table.pictures), sep="\n", file=report, flush=True)
+    if options.markdown:
+        pathlib.Path(options.markdown).write_text(PAGE.format(command=" ".join(["run.py", *sys.argv[1:]])) + "\n".join(pages))
     if options.json:
-        text = json.dumps({"paper": options.paper, "experiments": results}, indent=1) + "\n"
+        of_one = {"paper": options.paper, "experiments": results.get(options.paper)}
+        text = json.dumps(of_one if options.paper in results else results, indent=1) + "\n"
         sys.stdout.write(text) if options.json == "-" else pathlib.Path(options.json).write_text(text)
+
+
+def made(paper, key, options, scratch):
+    """Title and table of an experiment."""
+    data = Data(options.tool, options.data, scratch, options.fields)
+    title, experiment = paper.EXPERIMENTS[key]
+    peers = [name for name in options.peers.split(",") if name]
+    table = experiment(Lab(options.tool, data, options.pictures, options.repeat, options.threads, peers))
+    table.remarks = list(dict.fromkeys([*data.remarks, *table.remarks]))
+    return title, table
 
 
 if __name__ == "__main__":

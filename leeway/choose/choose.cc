@@ -6,27 +6,53 @@
 
 #include "leeway/base/environment.h"
 #include "leeway/choose/advise.h"
+#include "leeway/choose/blocks.h"
 #include "leeway/choose/critical_points.h"
 #include "leeway/choose/equal_error.h"
+#include "leeway/choose/tune.h"
 #include "leeway/leeway.hpp"
 #include "leeway/recipe/recipe.h"
 
 namespace leeway {
 namespace {
 
-// Of recipes that are each the best for some data, takes the smallest on a part of the array.
+// A recipe with parameters found by a search, or as it is if none are better. Of several
+// alternatives, the one that codes most chunks is searched.
+std::string searched(const View& part, CompressOptions options, const std::string& name) {
+  options.recipe = name;
+  std::vector<Recipe> alternatives = alternatives_of(parse_recipe(name));
+  const Bytes as_it_is = compress(part, options);
+  const std::vector<u64> used = inspect(as_it_is).alternatives;
+  Recipe& most_used =
+      alternatives[used.empty() ? 0 : size_t(std::ranges::max_element(used) - used.begin())];
+  options.recipe = to_string(most_used);
+  const Tuned found = tune(part, options, {.most_trials = 16, .most_values = part.shape.size()});
+  most_used = parse_recipe(found.best().recipe);
+  std::string text;
+  for (const Recipe& each : alternatives) text += (text.empty() ? "" : "|") + to_string(each);
+  if (found.steps.size() == 1 || text.size() > kMostRecipeText) return name;
+  options.recipe = text;
+  return compress(part, options).size() < as_it_is.size() ? text : name;
+}
+
+// Of recipes that are each the best for some data, takes the smallest on a part of the array, and
+// searches its parameters.
 Choice smallest_on_sample(const View& array, const CompressOptions& options) {
   constexpr u64 kSample = u64(1) << 18;
   const std::string recipes[] = {"balanced", "small", "plain",   "linear+arithmetic",
                                  "sz3-lr",   "eri",   "lossless"};
   if (array.shape.size() == 0) return {recipes[0]};
+  // Of blocks, the middle of the array is not the sample to try.
+  if (const std::string found = recipe_for_blocks(recipes[1], array, options); found != recipes[1])
+    return {found};
   CompressOptions trial = options;
   trial.bound = absolute_limits(array, options);
   const View part = middle_part(array, kSample);
-  return {*std::ranges::min_element(recipes, {}, [&](const std::string& recipe) {
+  const std::string& best = *std::ranges::min_element(recipes, {}, [&](const std::string& recipe) {
     trial.recipe = recipe;
     return compress(part, trial).size();
-  })};
+  });
+  return {trial.bound.has(BoundKind::lossless) ? best : searched(part, trial, best)};
 }
 
 // SZ3's pipeline for X-ray images, whose values are counts: with a bound above half a count it
@@ -51,7 +77,8 @@ Choice for_critical_points(const View& array, const CompressOptions& options) {
 }
 
 constexpr NamedChoice kChoices[] = {
-    {"auto", "the smallest of several, tried on a part of the array", smallest_on_sample},
+    {"auto", "the smallest of several, its parameters searched, on a part of the array",
+     smallest_on_sample},
     {"sz3-aps", "SZ3 for X-ray images: counts kept exactly below a bound of 0.5, sz3-lr above",
      for_counts},
     {"cpsz", "for vector fields: errors so small that critical points stay in their cells",
@@ -72,7 +99,8 @@ bool is_choice(std::string_view name) { return find_choice(name) != nullptr; }
 Choice choose(const View& array, const CompressOptions& options) {
   const DefaultFloatingPoint environment;
   const NamedChoice* choice = find_choice(options.recipe);
-  return choice ? choice->choose(array, options) : Choice{recipe_at_equal_error(array, options)};
+  if (choice) return choice->choose(array, options);
+  return {recipe_for_blocks(recipe_at_equal_error(array, options), array, options)};
 }
 
 void check_recipe(std::string_view text) {

@@ -5,8 +5,10 @@
 #include <chrono>
 
 #include "leeway/base/environment.h"
+#include "leeway/choose/advise.h"
 #include "leeway/codec/make_codec.h"
 #include "leeway/engine/execution.h"
+#include "leeway/leeway.hpp"
 #include "leeway/recipe/recipe.h"
 
 namespace leeway {
@@ -58,6 +60,32 @@ void add(const Anatomy& chunk, Explanation& all) {
   all.codes.add(chunk.codes);
 }
 
+// A recipe with every predictor there is, before and after the quantizer, and with none.
+std::vector<std::string> with_other_predictors(const std::string& text) {
+  const Recipe recipe{parse_recipe(text).stages, {}};
+  std::string before, quantizer = "exact", after;
+  for (const StageCall& call : recipe.stages) {
+    if (call.kind == Kind::predictor) continue;
+    const std::string stage = to_string(Recipe{{call}, {}});
+    if (call.kind == Kind::preprocessor)
+      before += stage + "+";
+    else if (call.kind == Kind::quantizer)
+      quantizer = stage;
+    else
+      after += "+" + stage;
+  }
+  std::vector<std::string> all{to_string(recipe), before + quantizer + after};
+  for (const StageInfo& stage : all_stages()) {
+    if (stage.kind != Kind::predictor) continue;
+    const std::string name(stage.name);
+    all.push_back(before + name + "+" + quantizer + after);
+    all.push_back(before + quantizer + "+" + name + after);
+  }
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -92,6 +120,31 @@ Explanation explain(const StreamReader& stream, const Execution& execution) {
     meter.add(1);
   }
   return all;
+}
+
+std::vector<PredictorCost> predictor_costs(const View& array, const CompressOptions& options) {
+  const DefaultFloatingPoint environment;
+  constexpr u64 kSample = u64(1) << 16;
+  if (array.shape.size() == 0) return {};
+  CompressOptions trial = options;
+  trial.bound = absolute_limits(array, options);
+  const View part = middle_part(array, kSample);
+  std::vector<PredictorCost> costs;
+  for (const std::string& recipe : with_other_predictors(options.recipe)) {
+    trial.recipe = recipe;
+    try {
+      if (!is_for(parse_recipe(recipe), array.dtype)) continue;
+      const Bytes stream = compress(part, trial);
+      const MemorySource source(stream);
+      const Explanation found = explain(StreamReader(source), options.execution);
+      costs.push_back({found.header.recipe, found.bits_a_value(found.stream_bytes),
+                       found.codes.entropy_in_contexts()});
+    } catch (const Error&) {
+      continue;  // stages that do not fit together
+    }
+  }
+  std::ranges::stable_sort(costs, {}, &PredictorCost::bits);
+  return costs;
 }
 
 StageTimes time_stages(const View& array, const Header& header) {

@@ -34,6 +34,18 @@ struct Explanation {
 };
 LEEWAY_EXPORT Explanation explain(const StreamReader& stream, const Execution& execution = {});
 
+// What the codes would cost if another predictor stood in a recipe, or none, or on the other side
+// of the quantizer: tried on the middle of an array, with the encoder and what follows it as they
+// are.
+struct PredictorCost {
+  std::string recipe;
+  double bits = 0;     // a value, of the stream
+  double entropy = 0;  // of a code, in its contexts
+};
+// The cheapest first. Of several alternatives, the first counts.
+LEEWAY_EXPORT std::vector<PredictorCost> predictor_costs(const View& array,
+                                                         const CompressOptions& options);
+
 // Seconds that compressing takes with one thread: to predict and quantize, and in all.
 struct StageTimes {
   double predict = 0, all = 0;

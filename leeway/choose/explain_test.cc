@@ -2,6 +2,7 @@
 #include "leeway/choose/explain.h"
 
 #include <cmath>
+#include <set>
 
 #include "leeway/report/explain_page.h"
 #include "tests/support.h"
@@ -34,12 +35,14 @@ TEST(Explain, CodesOfAFieldThatIsKnown) {
 }
 
 TEST(Explain, LargeAndExactCodesAreCounted) {
-  std::vector<double> values(4096, 0.25);
+  std::vector<double> values(4096);
+  std::mt19937 random(3);
+  for (double& value : values) value = double(random()) * 1e-8;
   for (size_t i = 0; i < values.size(); i += 64) values[i] = 1e6;   // codes of 20 bits
   for (size_t i = 32; i < values.size(); i += 64) values[i] = 1e300;  // none
   const Explanation found = explanation_of(values, {4096}, 0.5, "linear+huffman");
   EXPECT_EQ(found.codes.count(), 4096u);
-  EXPECT_EQ(found.codes.larger(), 128u);  // a value without a code repeats the code before
+  EXPECT_EQ(found.codes.larger(), 64u);  // a value without a code repeats the code before
   EXPECT_EQ(found.exact, 64u);
 }
 
@@ -91,6 +94,36 @@ TEST(Explain, ThePageNeedsNothingElse) {
   EXPECT_NE(page.find("<svg"), std::string::npos);
   EXPECT_EQ(page.find("<script"), std::string::npos);
   EXPECT_EQ(page.find("http"), std::string::npos);
+}
+
+TEST(Explain, OtherPredictorsAreTriedOnBothSides) {
+  const Shape shape{60, 70};
+  const auto values = make_field<float>(shape, Texture::smooth);
+  const auto options = options_for<float>(Bound::abs(1e-3), "lorenzo+linear+huffman");
+  const auto costs = predictor_costs(view_of(values.data(), shape), options);
+  EXPECT_TRUE(std::ranges::is_sorted(costs, {}, &PredictorCost::bits));
+  std::set<std::string> recipes;
+  for (const PredictorCost& cost : costs) recipes.insert(cost.recipe);
+  for (const char* recipe : {"lorenzo+linear+huffman", "linear+lorenzo+huffman", "linear+huffman",
+                             "interp+linear+huffman", "linear+blocks+huffman"})
+    EXPECT_TRUE(recipes.contains(recipe)) << recipe;
+  EXPECT_EQ(recipes.size(), costs.size());
+  // Prediction pays on a smooth field.
+  EXPECT_NE(costs.front().recipe, "linear+huffman");
+}
+
+TEST(Explain, ThePageShowsTheArray) {
+  const Shape shape{3 * 1296};
+  std::vector<double> integrals(shape.size());
+  for (size_t i = 0; i < integrals.size(); ++i)
+    integrals[i] = std::sin(double(i % 36)) * std::cos(double(i / 36));
+  const View view = view_of(integrals.data(), shape);
+  const Explanation found = explanation_of(integrals, shape, 1e-6, "linear+pattern+huffman");
+  const std::string page = report::explain_page("integrals", found, &view, {{"linear+raw", 1, 2}},
+                                                {.predict = 0.001, .all = 0.002});
+  EXPECT_NE(page.find("largest sub-blocks"), std::string::npos);
+  EXPECT_NE(page.find("linear+raw"), std::string::npos);
+  EXPECT_NE(page.find("to encode and pack"), std::string::npos);
 }
 
 }  // namespace

@@ -14,29 +14,38 @@
 namespace leeway {
 namespace {
 
-// A stage with the values of all of its parameters.
+// A stage with the values of all of its parameters, and those that they have if nothing is said.
 struct StageText {
   std::string name;
-  std::vector<ParamInfo> params;
+  std::vector<ParamInfo> params, usual;
 };
 
-std::string text_of(const std::vector<StageText>& stages) {
+using Stages = std::vector<StageText>;
+
+std::string text_of(const std::vector<Stages>& alternatives) {
   std::string text;
-  for (const StageText& stage : stages) {
-    text += (text.empty() ? "" : "+") + stage.name;
-    for (size_t i = 0; i < stage.params.size(); ++i)
-      text += (i == 0 ? ":" : ",") + stage.params[i].name + "=" + stage.params[i].value;
+  for (const Stages& stages : alternatives) {
+    text += text.empty() ? "" : "|";
+    for (const StageText& stage : stages) {
+      text += (&stage == &stages.front() ? "" : "+") + stage.name;
+      char before = ':';
+      for (size_t i = 0; i < stage.params.size(); ++i) {
+        const ParamInfo& param = stage.params[i];
+        if (param.value == stage.usual[i].value) continue;
+        text += before + std::string(param.name) + "=" + param.value;
+        before = ',';
+      }
+    }
   }
   return text;
 }
 
-std::vector<StageText> taken_apart(const std::string& recipe) {
-  const Recipe parsed = parse_recipe(recipe);
-  if (!parsed.others.empty()) fail_argument("give one recipe to tune, without alternatives");
+Stages taken_apart(const Recipe& recipe) {
   const std::vector<StageInfo> known = all_stages();
-  std::vector<StageText> stages;
-  for (const StageCall& call : parsed.stages) {
-    StageText stage{call.name, std::ranges::find(known, call.name, &StageInfo::name)->params};
+  Stages stages;
+  for (const StageCall& call : recipe.stages) {
+    const auto& usual = std::ranges::find(known, call.name, &StageInfo::name)->params;
+    StageText stage{call.name, usual, usual};
     std::string_view rest = call.params;
     while (!rest.empty()) {
       const std::string_view given = rest.substr(0, rest.find(','));
@@ -88,9 +97,10 @@ class Search {
       : options_(options),
         how_(how),
         part_(middle_part(array, how.most_values)),
-        stages_(taken_apart(options.recipe)),
         progress_(options.execution.progress),
         meter_(progress_, double(how.most_trials)) {
+    for (const Recipe& each : alternatives_of(parse_recipe(options.recipe)))
+      alternatives_.push_back(taken_apart(each));
     options_.bound = absolute_limits(array, options);
     options_.execution.progress = {};
     found_.values = part_.shape.size();
@@ -98,11 +108,13 @@ class Search {
 
   Tuned run() {
     size_t bytes = 0;
-    if (!is_smaller(text_of(stages_), bytes)) fail_argument("the recipe does not fit this array");
+    if (!is_smaller(text_of(alternatives_), bytes))
+      fail_argument("the recipe does not fit this array");
     for (bool gains = true; gains && found_.trials < how_.most_trials;) {
       gains = false;
-      for (StageText& stage : stages_)
-        for (ParamInfo& param : stage.params) gains |= improve(param, bytes);
+      for (Stages& stages : alternatives_)
+        for (StageText& stage : stages)
+          for (ParamInfo& param : stage.params) gains |= improve(param, bytes);
     }
     return std::move(found_);
   }
@@ -115,7 +127,7 @@ class Search {
     for (const std::string& value : others(param)) {
       if (found_.trials >= how_.most_trials) break;
       param.value = value;
-      if (is_smaller(text_of(stages_), bytes)) best = value;
+      if (is_smaller(text_of(alternatives_), bytes)) best = value;
     }
     param.value = best;
     return best != before;
@@ -141,7 +153,7 @@ class Search {
   CompressOptions options_;
   TuneOptions how_;
   View part_;
-  std::vector<StageText> stages_;
+  std::vector<Stages> alternatives_;
   Progress progress_;  // of the search, not of each stream
   Meter meter_;
   std::set<std::string> tried_;

@@ -2,6 +2,7 @@
 #include "leeway/codec/alternatives.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "leeway/codec/constant.h"
@@ -50,8 +51,10 @@ u64 hash_of_values(const View& chunk) {
 // Finds the alternative that makes a chunk smallest.
 class Contest {
  public:
-  Contest(const Codecs& codecs, const View& chunk, const ChunkBound& bound, const Mask& mask)
+  Contest(const Codecs& codecs, u64 block_values, const View& chunk, const ChunkBound& bound,
+          const Mask& mask)
       : codecs_(codecs),
+        block_values_(block_values),
         chunk_(chunk),
         bound_(bound),
         mask_(mask),
@@ -148,23 +151,29 @@ class Contest {
     return close_ones;
   }
 
-  // Boxes along the diagonal, an eighth of the chunk at most.
+  // Boxes along the diagonal, an eighth of the chunk at most; whole blocks along the slowest axis.
   std::vector<Box> sample_boxes() const {
     const Shape& shape = chunk_.shape;
     const u64 size = shape.size(), count = size < (u64(1) << 20) ? 1 : 3;
-    const Shape extents =
-        middle_sample(shape, std::clamp<u64>(size / 32 / count, 1 << 14, 1 << 16)).shape;
+    const Sample sample =
+        middle_sample(shape, std::clamp<u64>(size / 32 / count, 1 << 14, 1 << 16));
+    std::vector<u64> wanted(sample.shape.extents().begin(), sample.shape.extents().end());
+    const u64 unit = block_values_ / std::gcd(block_values_, size / shape[0]);
+    wanted[0] = std::min(shape[0], (wanted[0] + unit - 1) / unit * unit);
+    const Shape extents{std::span<const u64>(wanted)};
     std::vector<Box> boxes;
     for (u64 i = 0; i < count; ++i) {
       Box box{{}, extents};
       for (size_t axis = 0; axis < shape.rank(); ++axis)
         box.first[axis] = (shape[axis] - extents[axis]) * (2 * i + 1) / (2 * count);
+      box.first[0] -= box.first[0] % unit;
       boxes.push_back(box);
     }
     return boxes;
   }
 
   const Codecs& codecs_;
+  u64 block_values_;
   const View& chunk_;
   const ChunkBound& bound_;
   const Mask& mask_;
@@ -187,6 +196,13 @@ u64 AlternativesCodec::chunk_values() const {
   u64 most = 0;
   for (const auto& codec : codecs_)
     if (codec) most = std::max(most, codec->chunk_values());
+  return most - most % block_values();
+}
+
+u64 AlternativesCodec::block_values() const {
+  u64 most = 1;
+  for (const auto& codec : codecs_)
+    if (codec) most = std::max(most, codec->block_values());
   return most;
 }
 
@@ -206,7 +222,7 @@ ChunkReport AlternativesCodec::compress(const View& chunk, const ChunkBound& bou
                                         const Mask& mask, Writer& out, ByteView) const {
   if (bound.most == 0 || is_constant(chunk)) return first().compress(chunk, bound, mask, out);
   const Mask own{mask.fills, mask.is_needed && any_special(chunk, mask)};
-  Contest contest(codecs_, chunk, bound, own);
+  Contest contest(codecs_, block_values(), chunk, bound, own);
   const Coded& best = contest.winner();
   const ByteView payload = best.payload.bytes();
   if (best.number > 0 && follows_recipe(Payload(payload.front()))) {

@@ -20,6 +20,7 @@ class LEEWAY_EXPORT AlternativesCodec final : public ChunkCodec {
   AlternativesCodec(DType dtype, std::vector<std::shared_ptr<const ChunkCodec>> codecs);
 
   u64 chunk_values() const override;
+  u64 block_values() const override;
   bool is_pointwise() const override { return first().is_pointwise(); }
   bool is_by_value() const override { return first().is_by_value(); }
   bool quantizes_first() const override;

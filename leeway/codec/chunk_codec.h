@@ -36,6 +36,8 @@ class ChunkCodec {
   virtual u64 chunk_values() const = 0;
   // Whether these should be whole rows of the array.
   virtual bool wants_rows() const { return false; }
+  // Samples should begin at multiples of so many values.
+  virtual u64 block_values() const { return 1; }
   // Whether bounds are relative to each value.
   virtual bool is_pointwise() const = 0;
   // Whether bounds may differ from value to value.

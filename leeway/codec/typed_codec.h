@@ -47,6 +47,9 @@ class TypedChunkCodec final : public ChunkCodec {
   bool wants_rows() const override {
     return recipe_.preprocessors.empty() && recipe_.join->traits().whole_rows;
   }
+  u64 block_values() const override {
+    return recipe_.preprocessors.empty() ? recipe_.join->traits().block_values : 1;
+  }
   bool is_pointwise() const override { return recipe_.bound_changer() != nullptr; }
   bool is_by_value() const override { return recipe_.join->traits().by_value; }
   bool is_transform() const override { return recipe_.join->traits().transforms; }
@@ -115,7 +118,9 @@ class TypedChunkCodec final : public ChunkCodec {
     }
     const Opened opened = open(kind, in, bound);
     const Wanted needed{kind == Payload::levels ? wanted.last_level : 0,
-                        kind == Payload::levels || kind == Payload::coded ? wanted.box : std::nullopt};
+                        kind == Payload::levels || kind == Payload::coded || kind == Payload::narrow
+                            ? wanted.box
+                            : std::nullopt};
     return opened.pipeline.decode(opened.body, shape, opened.bound, opened.width, values, needed);
   }
 

@@ -179,14 +179,26 @@ class AdaptiveSink final : public CodeSink<I> {
     for (size_t i = 0; i < some; ++i) ++token_counts_[tokens[i]];
     for_each_flagged(count, apart, [&](size_t i) {
       if (tokens[i] >= Book::kClasses) return;
-      const u64 z = zigzag(codes[i]);
-      tokens[i] = u16(Book::class_of(z));
-      put_raw(z, Book::kClassBits[tokens[i]], apart_);
-      if (i < some) counts_.add(codes[i]);
+      tokens[i] = u16(class_of(codes[i]));
+      put_raw(zigzag(codes[i]), Book::kClassBits[tokens[i]], apart_);
+      if (i < some) count_one(codes[i]);
     });
     done_ += count;
     left_ -= count;
     if (done_ == tokens_.size() || left_ == 0) end_page();
+  }
+
+  // One class for all outliers is one that has room for each.
+  size_t class_of(I code) const {
+    constexpr size_t kOne = Book::kClasses - (sizeof(I) <= 4 ? 2 : 1);
+    static_assert(Book::kClassBits[kOne] >= 8 * int(sizeof(I)));
+    return params_.outliers == Outliers::one ? kOne : Book::class_of(zigzag(code));
+  }
+  void count_one(I code) {
+    if (code >= -Book::kSymbols / 2 && code < Book::kSymbols / 2)
+      ++counts_.symbols[Book::symbol_of(code)];
+    else
+      ++counts_.classes[class_of(code)];
   }
 
   // Counts tokens of symbols; classes were counted when their codes were stored.
@@ -200,7 +212,7 @@ class AdaptiveSink final : public CodeSink<I> {
   void begin(const I* codes, size_t count) {
     is_first_ = false;
     if (params_.rule == BookRule::cost) {
-      for (size_t i = 0; i < count; ++i) counts_.add(codes[i]);
+      for (size_t i = 0; i < count; ++i) count_one(codes[i]);
       choose(std::min(tokens_.size(), left_));
       counts_ = {};
     } else {
@@ -288,14 +300,14 @@ class AdaptiveSink final : public CodeSink<I> {
 
   // The paper's rule. Counts are collected until they are cleared.
   void choose_by_deviation() {
-    constexpr u32 kKeep = 339'476, kRestart = 635'044;  // 5.18 and 9.69, in units of 2^-16
+    const auto in_units = [](i32 hundredths) { return u32((u64(hundredths) * 65536 + 50) / 100); };
     const u32 deviation = Book::deviation(counts_),
               change = std::max(deviation, deviation_) - std::min(deviation, deviation_);
     deviation_ = deviation;
-    if (change >= kRestart) {
+    if (change >= in_units(params_.restart)) {
       use_offline(kCommonBook);
       counts_ = {};
-    } else if (change > kKeep) {
+    } else if (change > in_units(params_.keep)) {
       use(Book::made_of(counts_, params_.sort), kNew);
     }
   }

@@ -24,6 +24,9 @@ enum class BookRule : u8 {
 constexpr std::array<std::string_view, 3> param_words(BookRule) {
   return {"cost", "paper", "offline"};
 }
+enum class Outliers : u8 { classes, one };
+constexpr std::array<std::string_view, 2> param_words(Outliers) { return {"classes", "one"}; }
+
 struct Adaptive {
   static constexpr std::string_view kName = "adaptive";
   static constexpr std::string_view kAbout =
@@ -36,6 +39,9 @@ struct Adaptive {
     prefix::Sort sort = prefix::Sort::approximate;
     i32 page = 15;
     i32 lag = 0;
+    i32 keep = 518;
+    i32 restart = 969;
+    Outliers outliers = Outliers::classes;
     void fields(auto&& field) {
       field("rule", rule, BookRule::cost, BookRule::offline,
             "which book comes next: by cost, by the paper's thresholds, or never another");
@@ -45,6 +51,12 @@ struct Adaptive {
       field("lag", lag, 0, 1,
             "pages between the one that decides on a book and the one coded with it: 1 as in "
             "hardware, where making a book takes time");
+      field("keep", keep, 0, 100000,
+            "rule=paper: up to this change of the deviation, in hundredths, the book stays");
+      field("restart", restart, 0, 100000,
+            "rule=paper: from this change on, the offline book is taken again");
+      field("outliers", outliers, Outliers::classes, Outliers::one,
+            "codes outside the book: twelve symbols by their size, or one for all, as the paper");
     }
   } params;
 

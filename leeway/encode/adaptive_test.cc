@@ -4,6 +4,7 @@
 #include "leeway/encode/encoder_test.h"
 #include "leeway/encode/huffman.h"
 #include "leeway/encode/parts/book.h"
+#include "leeway/encode/parts/offline_books.h"
 
 namespace leeway::test {
 namespace {
@@ -11,7 +12,10 @@ namespace {
 Adaptive with(BookRule rule, prefix::Sort sort = prefix::Sort::approximate, i32 page = 12,
               i32 lag = 0) {
   Adaptive adaptive;
-  adaptive.params = {rule, sort, page, lag};
+  adaptive.params.rule = rule;
+  adaptive.params.sort = sort;
+  adaptive.params.page = page;
+  adaptive.params.lag = lag;
   return adaptive;
 }
 
@@ -83,6 +87,27 @@ TEST(Adaptive, ALagHoldsBooksBackByAPage) {
     EXPECT_EQ(late[6], 0) << int(rule);
     EXPECT_NE(late[7], 0) << int(rule);
   }
+}
+
+TEST(Adaptive, ThresholdsAndTheSymbolOfOutliersAreParameters) {
+  std::vector<i32> codes = noise(3 << 12, 4, 1);
+  const auto wider = noise(3 << 12, 20, 2);  // sigma of all changes by 6.6
+  codes.insert(codes.end(), wider.begin(), wider.end());
+  Adaptive adaptive = with(BookRule::paper);
+  EXPECT_EQ(changes(adaptive, codes)[4], 1);  // a new book
+  adaptive.params.keep = 900;
+  EXPECT_EQ(changes(adaptive, codes)[4], 0);  // the old one
+  adaptive.params.keep = 100;
+  adaptive.params.restart = 600;
+  EXPECT_EQ(changes(adaptive, codes)[4], 2 + kCommonBook);  // an offline book
+
+  for (i32& code : codes) code = code % 50 == 7 ? code * 1000 : code;
+  Adaptive one = with(BookRule::cost);
+  const size_t by_classes = size_of(one, codes);
+  one.params.outliers = Outliers::one;
+  EXPECT_GT(size_of(one, codes), by_classes);  // 32 bits each
+  check_encoder_for<i32>(one);
+  check_encoder_for<i64>(one);
 }
 
 TEST(Adaptive, DeviationInIntegersIsThatOfReals) {

@@ -110,19 +110,8 @@ class FixedSource final : public BlockSource<I, kMostBlock> {
  private:
   void decode(I* codes, size_t count) override {
     count = (count + block_ - 1) / block_ * block_;
-    // All heads are checked before any block is decoded.
     const size_t plane = block_ / 8, head_bytes = size_t(params_.head);
-    const ByteView heads = heads_.subspan(at_, count / block_ * head_bytes);
-    size_t body_bytes = 0;
-    bool possible = true;
-    for (size_t i = 0; i < heads.size(); i += head_bytes) {
-      for (size_t k = 1; k < head_bytes; ++k) possible &= heads[i + k] == 0;
-      possible &= body_bytes_[heads[i]] != kImpossible;
-      body_bytes += body_bytes_[heads[i]];
-    }
-    if (!possible) fail_corrupt("impossible head of a block");
-    at_ += heads.size();
-    const ByteView all = in_.take(body_bytes);
+    const auto [heads, all] = take_blocks(count);
     if constexpr (sizeof(I) <= 4)
       if (block_ % kFixedGroup == 0) {
         const ByteView readable(all.data(), all.size() + in_.remaining());
@@ -134,6 +123,30 @@ class FixedSource final : public BlockSource<I, kMostBlock> {
       decode_block(head, bodies, codes);
       bodies += head.body_bytes(plane);
     }
+  }
+
+  bool leave_out(size_t count) override {
+    take_blocks(count);
+    return true;
+  }
+
+  // Heads, which are all checked before any block is decoded, and bodies of the next blocks.
+  struct Taken {
+    ByteView heads, bodies;
+  };
+  Taken take_blocks(size_t count) {
+    const size_t head_bytes = size_t(params_.head);
+    const ByteView heads = heads_.subspan(at_, count / block_ * head_bytes);
+    size_t body_bytes = 0;
+    bool possible = true;
+    for (size_t i = 0; i < heads.size(); i += head_bytes) {
+      for (size_t k = 1; k < head_bytes; ++k) possible &= heads[i + k] == 0;
+      possible &= body_bytes_[heads[i]] != kImpossible;
+      body_bytes += body_bytes_[heads[i]];
+    }
+    if (!possible) fail_corrupt("impossible head of a block");
+    at_ += heads.size();
+    return {heads, in_.take(body_bytes)};
   }
 
   void decode_block(const FixedHead& head, const u8* body, I* codes) const {

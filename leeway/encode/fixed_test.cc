@@ -87,5 +87,26 @@ TEST(Fixed, RefusesImpossibleParameters) {
     EXPECT_THROW(parse_recipe(recipe), Error) << recipe;
 }
 
+// Whole blocks can be left out; heads are checked all the same.
+TEST(Fixed, LeavesBlocksOut) {
+  std::mt19937 random(9);
+  std::vector<i32> codes(1000);
+  for (i32& code : codes) code = i32(random() % 100) - 50;
+  for (const i32 block : {8, 32, 64}) {
+    const Fixed stage = fixed(block, 1, 1);
+    const Bytes bytes = coded(stage, codes);
+    Reader in(bytes);
+    const auto source = stage.source<i32>(in, codes.size());
+    std::vector<i32> decoded(64);
+    EXPECT_FALSE(source->skip(size_t(block) - 1));
+    EXPECT_TRUE(source->skip(320));
+    source->next(decoded, nullptr);
+    EXPECT_TRUE(std::ranges::equal(decoded, std::span(codes).subspan(320, 64)));
+    EXPECT_TRUE(source->skip(512));
+    source->next(decoded, nullptr);
+    EXPECT_TRUE(std::ranges::equal(decoded, std::span(codes).subspan(896, 64)));
+  }
+}
+
 }  // namespace
 }  // namespace leeway::test

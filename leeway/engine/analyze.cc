@@ -284,6 +284,21 @@ struct Slabs {
 };
 
 template <class T>
+void add_values(const View& view, const Mask& declared, SummaryOf<T>& summary) {
+  Buffer<T> strided;
+  for_each_row(view, [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {
+    const bool usable =
+        stride == sizeof(T) && reinterpret_cast<std::uintptr_t>(row) % alignof(T) == 0;
+    if (!usable) {
+      if (strided.size() < count) strided = Buffer<T>(count);
+      for (size_t k = 0; k < count; ++k)
+        std::memcpy(strided.data() + k, row + std::ptrdiff_t(k) * stride, sizeof(T));
+    }
+    summary.add({usable ? reinterpret_cast<const T*>(row) : strided.data(), count}, declared);
+  });
+}
+
+template <class T>
 SummaryOf<T> summarize_as(const View& view, const std::vector<u64>& declared, unsigned threads,
                           const Executor& executor, const std::function<void()>& pause) {
   const Mask mask{.fills = declared};
@@ -292,19 +307,7 @@ SummaryOf<T> summarize_as(const View& view, const std::vector<u64>& declared, un
   // The last slab comes first, so that the first one is still in a cache when compression begins.
   for_each_index(slabs.count, threads, executor, [&](u64 turn) {
     const u64 i = slabs.count - 1 - turn;
-    SummaryOf<T>& summary = summaries[size_t(i)];
-    Buffer<T> strided;
-    for_each_row(
-        view.part(slabs.box(i)), [&](const std::byte* row, size_t count, std::ptrdiff_t stride) {
-          const bool usable =
-              stride == sizeof(T) && reinterpret_cast<std::uintptr_t>(row) % alignof(T) == 0;
-          if (!usable) {
-            if (strided.size() < count) strided = Buffer<T>(count);
-            for (size_t k = 0; k < count; ++k)
-              std::memcpy(strided.data() + k, row + std::ptrdiff_t(k) * stride, sizeof(T));
-          }
-          summary.add({usable ? reinterpret_cast<const T*>(row) : strided.data(), count}, mask);
-        });
+    add_values(view.part(slabs.box(i)), mask, summaries[size_t(i)]);
     if (pause) pause();
   });
   SummaryOf<T> all;
@@ -333,6 +336,14 @@ Summary summarize(const View& view, const std::vector<u64>& declared, unsigned t
                   const Executor& executor, const std::function<void()>& pause) {
   return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
     return summarize_as<T>(view, declared, threads, executor, pause).erased();
+  });
+}
+
+Summary summarize(const View& view, const Summary& before) {
+  return visit_dtype(view.dtype, [&]<class T>(std::type_identity<T>) {
+    SummaryOf<T> all(before);
+    add_values(view, Mask{}, all);
+    return all.erased();
   });
 }
 

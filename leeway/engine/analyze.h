@@ -33,6 +33,8 @@ enum class Detect { nothing, customary, isolated };
 // Declared fill values are bit patterns.
 Summary summarize(const View& view, const std::vector<u64>& declared, unsigned threads,
                   const Executor& executor, const std::function<void()>& pause);
+// The same for these values after others, on the calling thread.
+Summary summarize(const View& view, const Summary& before);
 Analysis conclude(const Summary& all, DType dtype, std::vector<u64> declared, Detect detect);
 // Both.
 Analysis analyze(const View& view, std::vector<u64> declared, Detect detect, unsigned threads,

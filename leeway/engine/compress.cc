@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "leeway/base/environment.h"
+#include "leeway/engine/first_look.h"
 #include "leeway/engine/header.h"
 #include "leeway/engine/job.h"
 #include "leeway/engine/make_frame.h"
@@ -21,7 +23,9 @@ namespace {
 // Writes the stream of a job that is resolved.
 class Compression {
  public:
-  explicit Compression(Job& job) : job_(job), heads_(size_t(job.chunks)) {}
+  // With a first look, only a brief stream goes into a sink: the header says what was found.
+  explicit Compression(Job& job, FirstLook* look = nullptr)
+      : job_(job), look_(look), heads_(size_t(job.chunks)) {}
 
   // Into a sink, in order.
   CompressReport run(const Sink& sink) {
@@ -42,11 +46,16 @@ class Compression {
 
   // Into memory: every worker puts its frames into their place as soon as it is known.
   CompressReport run(std::span<u8> memory) {
-    const Writer first = job_.is_brief ? brief() : head();
-    place(memory, 0, first.bytes());
-    if (job_.is_brief) return report(first.size());
-    for_each_round([&](const Round& round) { place_frames(round, first.size(), memory); });
-    const u64 end = first.size() + frame_bytes(job_.chunks);
+    if (job_.is_brief) {
+      const Writer stream = brief();
+      place(memory, 0, stream.bytes());
+      return report(stream.size());
+    }
+    const u64 start = head().size();
+    for_each_round([&](const Round& round) { place_frames(round, start, memory); });
+    if (look_) look_->conclude(job_);
+    place(memory, 0, head().bytes());
+    const u64 end = start + frame_bytes(job_.chunks);
     const Writer last = tail();
     place(memory, end, last.bytes());
     return report(end + last.size());
@@ -115,7 +124,12 @@ class Compression {
     const u64 first = group_begin(round, index), end = group_begin(round, index + 1);
     frames.reserve(job_.room_for(end - first));
     for (u64 ordinal = first; ordinal < end; ++ordinal)
-      heads_[size_t(ordinal)] = make_frame(job_, ordinal, round.bound, frames);
+      heads_[size_t(ordinal)] = look_ ? look_and_make(ordinal, round.bound, frames)
+                                      : make_frame(job_, ordinal, round.bound, frames);
+  }
+  FrameHead look_and_make(u64 ordinal, double bound, Writer& frames) {
+    const Mask mask{.is_needed = look_->finds_special(job_.chunk(ordinal))};
+    return make_new_frame(job_, ordinal, bound, mask, frames);
   }
   void done_with_group(const Round& round, u64 index) {
     job_.pause();
@@ -152,6 +166,7 @@ class Compression {
       for_each_index(groups(round), job_.threads, job_.options.execution.executor, [&](u64 i) {
         Writer frame;
         make_group(round, i, frame);
+        if (look_) look_->conclude(job_);
         write_brief(job_.header, heads_[0],
                     frame.bytes().subspan(kFrameHeadBytes, heads_[0].payload_bytes), stream);
         done_with_group(round, i);
@@ -184,13 +199,32 @@ class Compression {
   }
 
   Job& job_;
+  FirstLook* look_;
   std::vector<FrameHead> heads_;
   Statement statement_;
 };
 
+// In one pass over the array; nothing if it turns out to have fill values.
+template <class To>
+std::optional<CompressReport> compress_at_once(Job& job, const To& to) {
+  FirstLook look(job.view.dtype);
+  resolve_without_looking(job);
+  try {
+    return Compression(job, &look).run(to);
+  } catch (const FirstLook::FillsFound&) {
+    return {};
+  } catch (const Error& error) {
+    if (error.code() != Errc::too_small) throw;
+    return {};  // fill values can take more room as long as nobody knows what they are
+  }
+}
+
 template <class To>
 CompressReport compress_to(Job&& job, const To& to) {
   if (!job.view.data && job.view.shape.size() > 0) fail_argument("the array has no data");
+  constexpr bool is_memory = std::is_same_v<To, std::span<u8>>;
+  if (can_look_on_the_way(job) && (is_memory || job.is_brief))
+    if (const auto report = compress_at_once(job, to)) return *report;
   resolve(job);
   return Compression(job).run(to);
 }

@@ -43,11 +43,16 @@ FrameHead make_frame(const Job& job, u64 ordinal, double bound, Writer& out) {
 }
 
 FrameHead make_new_frame(const Job& job, u64 ordinal, const ChunkBound& bound, Writer& out) {
+  return make_new_frame(job, ordinal, bound, job.mask, out);
+}
+
+FrameHead make_new_frame(const Job& job, u64 ordinal, const ChunkBound& bound, const Mask& mask,
+                         Writer& out) {
   const View chunk = job.chunk(ordinal);
   // A chunk whose squared error is measured must be coded as a whole, as it was for measuring.
   if (job.is_brief && !job.header.bound.needs_measurement())
-    return compress_border_chunk(job.codec, bound.most, job.mask, ordinal, chunk, out);
-  return compress_chunk(job.codec, bound, job.mask, ordinal, chunk, out);
+    return compress_border_chunk(job.codec, bound.most, mask, ordinal, chunk, out);
+  return compress_chunk(job.codec, bound, mask, ordinal, chunk, out);
 }
 
 FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,

@@ -37,6 +37,9 @@ auto with_chunk_bound(const Job& job, u64 ordinal, double bound, F&& f) {
 FrameHead make_frame(const Job& job, u64 ordinal, double bound, Writer& out);
 // The same for a chunk that keeps nothing of an earlier stream; `bound` is the chunk's own.
 FrameHead make_new_frame(const Job& job, u64 ordinal, const ChunkBound& bound, Writer& out);
+// With a mask of its own.
+FrameHead make_new_frame(const Job& job, u64 ordinal, const ChunkBound& bound, const Mask& mask,
+                         Writer& out);
 
 // Appends the frame of one chunk, head and payload.
 FrameHead compress_chunk(const ChunkCodec& codec, const ChunkBound& bound, const Mask& mask,

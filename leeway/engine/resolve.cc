@@ -155,6 +155,8 @@ double bound_for_size(Job& job, double cap) {
 
 }  // namespace
 
+void resolve_without_looking(Job& job) { job.header.abs_bound = usable_bound(smallest_bound(job)); }
+
 void resolve(Job& job) {
   look_at_values(job);
   const Bound& bound = job.header.bound;

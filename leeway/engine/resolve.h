@@ -9,5 +9,7 @@ namespace leeway {
 // Finds the fill values of the array, its range and the bound of its chunks, and states them in
 // the header.
 void resolve(Job& job);
+// The same if fill values and range are found on the way (first_look.h).
+void resolve_without_looking(Job& job);
 
 }  // namespace leeway

@@ -60,6 +60,14 @@ std::string title_of(const Simulation& done) {
               static_cast<unsigned long long>(done.outcome.cycles));
 }
 
+// 1, 2 or 5 times a power of ten: at most seven steps to a span.
+double tick_step(double span) {
+  const double ten = std::max(1.0, std::pow(10.0, std::floor(std::log10(span / 7))));
+  for (const double step : {ten, 2 * ten, 5 * ten})
+    if (span <= 7 * step) return step;
+  return 10 * ten;
+}
+
 }  // namespace
 
 HeatMap heat_map_of(const Simulation& done, u32 most_cells) {
@@ -111,7 +119,7 @@ std::string heat_map_svg(const Simulation& done) {
   for (int step = 0; step < kSteps; ++step)
     content +=
         rectangle(kLeft + 40 + 4 * step, bottom, 4.3, 12, hex(color_of((step + 0.5) / kSteps)));
-  content += label(kLeft + 15, bottom + 11, "0 %") +
+  content += label(kLeft + 35, bottom + 11, "0 %", " text-anchor=\"end\"") +
              label(kLeft + 246, bottom + 11, "100 % of all cycles");
   content += label(
       kLeft + 420, bottom + 11,
@@ -171,11 +179,11 @@ std::string timeline_svg(const Simulation& done, size_t number) {
           rectangle(from, y, std::max(to - from, 0.2), kLine - 3, kFills[size_t(first.doing)]);
     }
   }
-  for (int tick = 0; tick <= 6; ++tick) {
-    const double x = kLeft + kWidth * tick / 6;
+  for (double at = 0, step = tick_step(span); at <= span; at += step) {
+    const double x = kLeft + kWidth * at / span;
     content += text("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#888\"/>\n", x,
                     y, x, y + 5);
-    content += label(x, y + 20, text("%.0f", span * tick / 6), " text-anchor=\"middle\"");
+    content += label(x, y + 20, text("%.0f", at), " text-anchor=\"middle\"");
   }
   content += label(kLeft + kWidth / 2, y + 38, "cycles", " text-anchor=\"middle\"");
   double x = kLeft;

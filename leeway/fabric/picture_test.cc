@@ -48,7 +48,9 @@ TEST(WaferPicture, SvgHasARectangleForEveryCell) {
   EXPECT_EQ(count(svg, "<rect "), 3 * 24 + 50 + 1u);  // cells, legend, background
   EXPECT_EQ(count(svg, "<svg "), 1u);
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
-  EXPECT_EQ(count(timeline_svg(small(), 2), ">column "), 6u);
+  const std::string timeline = timeline_svg(small(), 2);
+  EXPECT_EQ(count(timeline, ">column "), 6u);
+  EXPECT_EQ(count(timeline, "000</text>"), 6u);  // 5000 to 30000 cycles
 }
 
 TEST(WaferPicture, PngHoldsThePixels) {

@@ -90,7 +90,7 @@ TEST(Emulator, FindsAccessesOutsideAndMisaligned) {
   EXPECT_TRUE(says(
       complaint(regions, [&](Four&) { (void)load(reinterpret_cast<const u64*>(numbers + 1)); }),
       "misaligned"));
-  EXPECT_TRUE(says(complaint({}, [](Four& s) { s.values[kThreads] = 1; }), "outside of shared"));
+  EXPECT_TRUE(says(complaint({}, [](Four& s) { std::begin(s.values)[kThreads] = 1; }), "outside of shared"));
 }
 
 TEST(Emulator, FindsOperationsThatOnlySomeReach) {

@@ -158,12 +158,12 @@ class Encoding final : public Coder<T>, private Segments<T> {
     exact_.append(part.exact_);
   }
 
-  // Returns whether the value has a code. If not, it stays what it is.
+  // Returns whether the value has a code. If not, it becomes what is to be kept of it.
   bool code(T& value, P predicted, I& to, u8 flags) {
     const T original = value;
-    if (!grids_.quantize(value, predicted, to, flags)) return false;
+    const bool has_code = grids_.quantize(value, predicted, to, flags);
     if (!(flags & kSpecialFlag)) max_error_ = std::max(max_error_, rounded_error(original, value));
-    return true;
+    return has_code;
   }
   // quantize() changes all of the rows, or none and returns false. So does this, and afterwards
   // there is no fill value in them.

@@ -82,7 +82,8 @@ class GridsInForce {
     quantize(run, unused.data());
   }
 
-  // Returns whether the value has a code; if not, it stays as it is. A special value has code 0,
+  // Returns whether the value has a code; if not, it stays as it is, or becomes what the quantizer
+  // keeps of it. A special value has code 0,
   // whatever is predicted: decoded data that is compressed again must take the same way.
   bool quantize(T& value, P predicted, Code<T>& code, u8 flags) const {
     const T original = value;
@@ -95,6 +96,8 @@ class GridsInForce {
         (chunk_.fills.empty() || !chunk_.fills.has(value)))
       return true;
     value = original;
+    if constexpr (requires { of(flags).without_code(original); })
+      if (const T kept = of(flags).without_code(original); !chunk_.fills.has(kept)) value = kept;
     code = kExactCode<Code<T>>;
     return false;
   }

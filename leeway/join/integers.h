@@ -23,6 +23,7 @@ class Integers {
  public:
   virtual ~Integers() = default;
   virtual Traits traits() const = 0;
+  virtual u64 block_values() const { return 1; }
   // Whether it can predict integers of this width in this shape.
   virtual bool takes(const Shape& shape) const = 0;
   // Takes integers and passes their codes on; null if the integers are the codes. `special` says
@@ -153,6 +154,7 @@ class Visiting final : public Integers<I> {
  public:
   explicit Visiting(std::unique_ptr<Join<I>> walk) : walk_(std::move(walk)) {}
   Traits traits() const override { return {.chunk_values = walk_->traits().chunk_values}; }
+  u64 block_values() const override { return walk_->traits().block_values; }
   bool takes(const Shape&) const override { return true; }
   std::unique_ptr<CodeSink<I>> sink(const Shape& shape, std::span<const u8>, CodeSink<I>& codes,
                                     Writer& notes) const override {

@@ -52,6 +52,7 @@ struct Coded {
 
 struct JoinTraits {
   u64 chunk_values = 0;         // how many values a chunk should have; 0: no matter
+  u64 block_values = 1;         // samples and chunks of lists should begin at multiples of it
   bool predicts_first = false;  // before the values are quantized
   bool by_value = false;        // values can have a bound each
   bool lossless = false;        // values come back bit for bit

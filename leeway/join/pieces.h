@@ -17,6 +17,9 @@ class IntegerSource {
   virtual ~IntegerSource() = default;
   // The next `count` integers, at most kMostCodes; valid until the next call.
   virtual const I* next(size_t count) = 0;
+  // Leaves out the next `count` integers. Returns false and does nothing if those after them need
+  // them.
+  virtual bool skip(size_t) { return false; }
   // Whether none was left out because it was not wanted.
   virtual bool is_complete() const { return true; }
 };
@@ -44,6 +47,8 @@ class Window {
     }
     return memory_.data() + (first - begin_);
   }
+  // From here on, nothing before is needed.
+  void begin_at(size_t first) { begin_ = first; }
 
  private:
   Buffer<U> memory_;
@@ -119,6 +124,14 @@ class PieceSource final : public IntegerSource<I> {
     predictor_.backward_piece(shape_, choice_, done_, count, piece);
     done_ += count;
     return reinterpret_cast<const I*>(piece);
+  }
+  bool skip(size_t count) override {
+    if constexpr (requires { predictor_.begins_anew(done_); }) {
+      if (!predictor_.begins_anew(done_ + count) || !codes_.skip(count)) return false;
+      window_.begin_at(done_ += count);
+      return true;
+    }
+    return false;
   }
 
  private:

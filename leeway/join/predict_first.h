@@ -100,6 +100,8 @@ class PredictFirst final : public Join<T> {
                       .by_value = is_by_value_,
                       .lossless = Q::kTraits.lossless,
                       .makes_trials = SettledPredictor<P> || wants_range(quantizer_)};
+    if constexpr (requires { predictor_.block_values(); })
+      traits.block_values = predictor_.block_values();
     if constexpr (requires { predictor_.learned_levels(); })
       traits.learns = predictor_.learned_levels() > 0;
     return traits;

@@ -119,6 +119,7 @@ class QuantizeFirst final : public Join<T> {
   JoinTraits traits() const override {
     const Traits own = predictor_->traits();
     return {.chunk_values = own.chunk_values,
+            .block_values = predictor_->block_values(),
             .lossless = Q::kTraits.lossless,
             .whole_rows = own.whole_rows,
             .makes_trials = wants_range(quantizer_)};
@@ -224,15 +225,37 @@ class QuantizeFirst final : public Join<T> {
     // Small ones: values written past the caches wait for the memory if they come all at once.
     constexpr size_t kPiece = kMostCodes / 2;
     const auto size = size_t(job.shape.size());
-    for (size_t first = 0; first < size; first += kPiece) {
-      const size_t count = std::min(kPiece, size - first);
-      const std::span<const I> from(integers->next(count), count);
+    const auto [begin, end] = wanted_part(job);
+    bool is_complete = true;
+    for (size_t first = 0, count = 0; first < size; first += count) {
+      const size_t stop = first < begin ? begin : first < end ? end : size;
+      count = std::min(kPiece, stop - first);
       const std::span values(static_cast<T*>(decoded.room(count * sizeof(T))), count);
-      grid.recover(from, values);
-      in.exact.apply(values, first);
+      if ((first < begin || first >= end) && integers->skip(count)) {
+        std::ranges::fill(values, T());
+        is_complete = false;
+      } else {
+        grid.recover(std::span<const I>(integers->next(count), count), values);
+        in.exact.apply(values, first);
+      }
       decoded.put(values.size_bytes());
     }
-    return integers->is_complete();
+    return is_complete && integers->is_complete();
+  }
+
+  // The values that may be wanted, in whole blocks of any size that there is.
+  static std::pair<size_t, size_t> wanted_part(const ToDecode& job) {
+    constexpr size_t kBlock = 64;
+    const auto size = size_t(job.shape.size());
+    if (!job.wanted.box || job.wanted.box->shape.size() == 0) return {0, size};
+    const Box& box = *job.wanted.box;
+    size_t first = 0, last = 0;
+    for (size_t axis = 0; axis < job.shape.rank(); ++axis) {
+      const auto extent = size_t(job.shape[axis]), from = size_t(box.first[axis]);
+      first = first * extent + from;
+      last = last * extent + from + size_t(box.shape[axis]) - 1;
+    }
+    return {first / kBlock * kBlock, std::min(size, (last / kBlock + 1) * kBlock)};
   }
 
   // Encoders of narrow codes do without contexts.

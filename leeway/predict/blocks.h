@@ -44,6 +44,8 @@ struct Blocks {
   bool is_piecewise(const Shape& shape) const { return axes_in(shape) <= 1; }
   size_t values_ahead(const Shape&) const { return 0; }
   size_t reach(const Shape&) const { return 1; }
+  // Whether no value from here on needs one before; where it is piecewise.
+  bool begins_anew(size_t first) const { return first % size_t(params.size) == 0; }
   size_t choose(auto, Writer&) const { return 0; }
   size_t chosen(Reader&) const { return 0; }
   template <class U>  // u16, u32, u64

@@ -71,5 +71,42 @@ TEST(Blocks, SquaresTakeDifferencesAlongBothAxes) {
       }
 }
 
+// A region decodes its own blocks: the others of a chunk are left out, and nothing differs.
+template <class T>
+void check_regions(const Shape& shape, const std::string& recipe, Texture texture) {
+  const auto values = make_field<T>(shape, texture);
+  const Bytes stream = compress(values.data(), shape, options_for<T>(Bound::abs(1e-3), recipe));
+  const Array whole = decompress(stream);
+  std::mt19937 random(4);
+  for (int trial = 0; trial < 20; ++trial) {
+    Box box{{}, shape};
+    std::vector<u64> extents;
+    for (size_t axis = 0; axis < shape.rank(); ++axis) {
+      box.first[axis] = random() % shape[axis];
+      extents.push_back(1 + random() %
+                                std::min<u64>(shape[axis] - box.first[axis], trial % 2 ? 3 : 500));
+    }
+    box.shape = Shape(std::span<const u64>(extents));
+    const Array part = decompress(stream, box);
+    size_t i = 0;
+    for_each_outer(box.shape, 0, [&](const Index& inside) {
+      size_t place = 0;
+      for (size_t axis = 0; axis < shape.rank(); ++axis)
+        place = place * size_t(shape[axis]) + size_t(box.first[axis] + inside[axis]);
+      ASSERT_EQ(bits_of(part.as<T>()[i++]), bits_of(whole.as<T>()[place])) << recipe << trial;
+    });
+  }
+}
+TEST(Blocks, RegionsAreTheSameAsInTheWhole) {
+  for (const Shape& shape : {Shape{100000}, Shape{300, 301}, Shape{40, 41, 43}})
+    for (const std::string recipe :
+         {"cuszp2-outlier", "cuszp2-plain", "ceresz", "linear+blocks:size=8+fixed:block=8",
+          "linear+blocks+huffman", "linear+fixed", "linear+blocks:axes=2,size=64+fixed:block=64"})
+      for (const Texture texture : {Texture::smooth, Texture::hostile}) {
+        check_regions<float>(shape, recipe, texture);
+        check_regions<double>(shape, recipe, texture);
+      }
+}
+
 }  // namespace
 }  // namespace leeway::test

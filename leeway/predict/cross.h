@@ -35,6 +35,8 @@ struct Cross {
     }
   } params;
 
+  u64 block_values() const { return u64(params.rows) * u64(params.columns); }
+
   template <class T, class Notes>
   void walk(Field<T> field, Coder<T>& coder, Notes& notes) const {
     const auto size = size_t(params.rows) * size_t(params.columns);

@@ -10,6 +10,8 @@
 //
 //   order 1:  p[i] = x[i-1] + (h[i] - h[i-1])
 //   order 2:  p[i] = (2 x[i-1] - x[i-2]) + (h[i] - 2 h[i-1] + h[i-2])
+//
+// and so on with binomials: order n takes n layers of neighbours, as SZ-1.4 can.
 #pragma once
 
 #include <algorithm>
@@ -27,11 +29,12 @@ struct Lorenzo {
       "from the corner of neighbours before, any rank, both orders";
   static constexpr Kind kKind = Kind::predictor;
   static constexpr Traits kTraits{.causal_codes = true};
+  static constexpr i32 kMostOrder = 4;
   struct Params {
     i32 order = 1;
     i32 axes = 8;
     void fields(auto&& field) {
-      field("order", order, 1, 2, "layers of neighbours");
+      field("order", order, 1, kMostOrder, "layers of neighbours");
       field("axes", axes, 0, 8,
             "axes used, counted from the fastest; the others are a batch; 0: chosen by a sample");
     }
@@ -71,7 +74,8 @@ struct Lorenzo {
       const size_t rank = part.shape.rank(), length = rank ? size_t(part.shape[rank - 1]) : 1;
       const size_t table = rank > 1 ? size_t(part.shape[rank - 2]) : 1;  // rows of one
       WaveMaker<T> waves(length);
-      std::vector<Predicted<T>> before(length + 2);  // h, with two zeros in front
+      std::vector<Predicted<T>> before(length + kMostOrder);  // h, with zeros in front
+      Predicted<T>* const h = before.data() + kMostOrder;
       size_t done = 0, row_by_row = 0;               // rows; those to go without another wave
       for_each_row_index(part.shape, [&](const Index& index, size_t row) {
         if (row < done) return;
@@ -85,11 +89,13 @@ struct Lorenzo {
           }
           row_by_row = row + rows;
         }
-        predict_from_rows(part, index, x, before.data() + 2, length, false);
+        predict_from_rows(part, index, x, h, length, false);
         if (params.order == 1)
-          walk_row<1>(x, before.data() + 2, length, coder);
+          walk_row<1>(x, h, length, coder);
+        else if (params.order == 2)
+          walk_row<2>(x, h, length, coder);
         else
-          walk_row<2>(x, before.data() + 2, length, coder);
+          walk_row_of_any_order(x, h, length, coder);
       });
     });
   }
@@ -137,7 +143,6 @@ struct Lorenzo {
   template <class T>
   void predict_from_rows(Field<T> field, const Index& index, const T* x, Predicted<T>* h,
                          size_t length, bool other_tables_only) const {
-    static constexpr int kWeights[3][3] = {{}, {1, -1, 0}, {1, -2, 1}};
     std::fill_n(h, length, Predicted<T>(0));
     const size_t outer = field.shape.rank() > 0 ? field.shape.rank() - 1 : 0;
     const auto add = [&](const Index& shift) {
@@ -171,6 +176,10 @@ struct Lorenzo {
     }
   }
 
+  // Binomials with alternating signs: the weights of a difference that is taken `order` times.
+  static constexpr int kWeights[kMostOrder + 1][kMostOrder + 1] = {
+      {}, {1, -1}, {1, -2, 1}, {1, -3, 3, -1}, {1, -4, 6, -4, 1}};
+
   template <int order, class T>
   static void walk_row(T* x, const Predicted<T>* h, size_t length, auto& coder) {
     using P = Predicted<T>;
@@ -183,6 +192,19 @@ struct Lorenzo {
         coder.point(x[i], (P(2) * last - second) + (g[0] - P(2) * g[-1] + g[-2]));
       second = last;
       last = P(x[i]);
+    }
+  }
+  template <class T>
+  void walk_row_of_any_order(T* x, const Predicted<T>* h, size_t length, auto& coder) const {
+    using P = Predicted<T>;
+    const int(&weights)[kMostOrder + 1] = kWeights[params.order];
+    for (size_t i = 0; i < length; ++i) {
+      P own{}, others = h[i];
+      for (i32 k = 1; k <= params.order; ++k) {
+        if (size_t(k) <= i) own += P(-weights[k]) * P(x[i - size_t(k)]);
+        others += P(weights[k]) * h[std::ptrdiff_t(i) - k];
+      }
+      coder.point(x[i], own + others);
     }
   }
 };

@@ -9,7 +9,8 @@ namespace {
 // The definition: the product of differences over all corners, by inclusion and exclusion.
 template <class U>
 U residual_at(const std::vector<U>& values, const Shape& shape, const Index& at, int order) {
-  static constexpr int kWeights[3][3] = {{}, {1, -1, 0}, {1, -2, 1}};
+  static constexpr int kWeights[5][5] = {
+      {}, {1, -1}, {1, -2, 1}, {1, -3, 3, -1}, {1, -4, 6, -4, 1}};
   U sum = 0;
   std::array<u64, kMaxRank> extents;
   for (size_t axis = 0; axis < shape.rank(); ++axis)
@@ -41,7 +42,7 @@ void backward(const Lorenzo& lorenzo, Field<U> field) {
 
 TEST(Lorenzo, EqualsInclusionAndExclusion) {
   for (const Shape& full : shapes())
-    for (const int order : {1, 2}) {
+    for (const int order : {1, 2, 3, 4}) {
       const Shape shape = full.squeezed();
       std::mt19937_64 random(1);
       std::vector<u64> values(size_t(shape.size()));
@@ -173,7 +174,7 @@ struct Recorder {
 
 TEST(Lorenzo, WalkPredictsTheSame) {
   for (const Shape& full : shapes())
-    for (const int order : {1, 2})
+    for (const int order : {1, 2, 3, 4})
       for (const int axes : {1, 2, 8}) {
         const Shape shape = full.squeezed();
         std::vector<i32> values(size_t(shape.size()));
@@ -192,6 +193,43 @@ TEST(Lorenzo, WalkPredictsTheSame) {
           ASSERT_EQ(recorder.predictions[i] + residuals[i], integers[i])
               << to_string(shape) << " at " << i;
       }
+}
+
+// Of a cubic, three layers leave a constant, and four nothing but its first values.
+TEST(Lorenzo, LayersFollowPolynomials) {
+  for (const i32 order : {1, 2, 3, 4}) {
+    std::vector<u64> values;
+    for (u64 i = 0; i < 100; ++i) values.push_back(i * (i - 20) * (i - 70));
+    Lorenzo lorenzo;
+    lorenzo.params.order = order;
+    forward(lorenzo, Field<u64>{values.data(), {values.size()}});
+    for (size_t i = 10; i < values.size(); ++i) {
+      if (order == 3) EXPECT_EQ(values[i], 6u);
+      if (order == 4) EXPECT_EQ(values[i], 0u);
+    }
+  }
+  const Shape shape{4000};
+  std::vector<double> values;
+  for (double i = 0; i < 4000; ++i) values.push_back(1e-6 * i * (i - 1000) * (i - 3500));
+  const auto bytes = [&](const std::string& order) {
+    const std::string recipe = "lorenzo:order=" + order + "+exact+huffman";
+    return check_round_trip(values, shape, options_for<double>(Bound::abs(1e-2), recipe)).size();
+  };
+  EXPECT_LT(bytes("2"), bytes("1"));
+  EXPECT_LT(std::min(bytes("3"), bytes("4")), bytes("2"));
+}
+
+TEST(Lorenzo, LayersInWholeStreams) {
+  for (const Shape& shape : some_shapes())
+    for (const std::string order : {"3", "4"})
+      for (const std::string recipe : {"lorenzo:order=" + order + "+linear+huffman",
+                                       "linear+lorenzo:axes=2,order=" + order + "+huffman"})
+        for (const Texture texture : {Texture::smooth, Texture::hostile, Texture::huge}) {
+          check_round_trip(make_field<float>(shape, texture), shape,
+                           options_for<float>(Bound::abs(1e-3), recipe));
+          check_round_trip(make_field<i16>(shape, texture), shape,
+                           options_for<i16>(Bound::abs(2), recipe));
+        }
 }
 
 }  // namespace

@@ -40,13 +40,28 @@ TEST(Pattern, FindsSizesAndPredicts) {
   }
 }
 
+TEST(Pattern, PredictsValuesBeforeTheyAreQuantized) {
+  const auto values = multiples(80, 36, 36);
+  const Shape shape{values.size()};
+  const auto bytes = [&](const std::string& recipe) {
+    return check_round_trip(values, shape, options_for<double>(Bound::abs(1e-7), recipe)).size();
+  };
+  EXPECT_LT(bytes("pattern+linear+huffman+zstd") * 2, bytes("linear+huffman+zstd"));
+  // What the decoder has is the pattern: it need not be noted.
+  EXPECT_LT(bytes("pattern+linear+huffman+zstd"), bytes("linear+pattern+huffman+zstd"));
+}
+
 TEST(Pattern, AnyShapeTypeAndBlock) {
   for (const Shape& shape : some_shapes())
-    for (const std::string recipe : {"sz3-pastri", "sz-pastri", "linear+pattern:size=5,count=3+raw",
-                                     "linear+pattern:size=7,scale=peak+huffman"})
+    for (const std::string recipe :
+         {"sz3-pastri", "sz-pastri", "linear+pattern:size=5,count=3+raw",
+          "linear+pattern:size=7,scale=peak+huffman", "pattern:size=5,count=3+linear+raw",
+          "pattern+linear+huffman+zstd"})
       for (const Texture texture : {Texture::smooth, Texture::hostile, Texture::huge}) {
         check_round_trip(make_field<double>(shape, texture), shape,
                          options_for<double>(Bound::abs(1e-3), recipe));
+        check_round_trip(make_field<float>(shape, texture), shape,
+                         options_for<float>(Bound::abs(1e-2), recipe));
         check_round_trip(make_field<i32>(shape, texture), shape,
                          options_for<i32>(Bound::abs(2), recipe));
       }

@@ -23,13 +23,25 @@ double cosine(double x) {
   return sign * sum;
 }
 
+// Value i of wave k, over n values. Fourier's waves are a constant, then the cosine and the sine of
+// one period, of two, ...; with an even n the last is a cosine alone.
+double wave(Waves waves, size_t k, size_t i, size_t n) {
+  if (waves == Waves::cosine)
+    return std::sqrt((k == 0 ? 1.0 : 2.0) / double(n)) *
+           cosine(double(k) * (double(i) + 0.5) / double(n));
+  const size_t periods = (k + 1) / 2;
+  const bool is_sine = k > 0 && k % 2 == 0, is_alone = k == 0 || 2 * periods == n;
+  // The same angle between 0 and two periods of pi; the sine is a cosine, a quarter later.
+  const double angle = double(2 * (periods * i % n)) / double(n);
+  return std::sqrt((is_alone ? 1.0 : 2.0) / double(n)) *
+         cosine(is_sine ? std::abs(angle - 0.5) : angle);
+}
+
 // The matrix of a transform of n numbers: entry [from * n + to] is a weight.
-std::vector<double> weights(size_t n, bool forward) {
+std::vector<double> weights(Waves waves, size_t n, bool forward) {
   std::vector<double> w(n * n);
   for (size_t k = 0; k < n; ++k)
-    for (size_t i = 0; i < n; ++i)
-      w[forward ? i * n + k : k * n + i] = std::sqrt((k == 0 ? 1.0 : 2.0) / double(n)) *
-                                           cosine(double(k) * (double(i) + 0.5) / double(n));
+    for (size_t i = 0; i < n; ++i) w[forward ? i * n + k : k * n + i] = wave(waves, k, i, n);
   return w;
 }
 
@@ -38,14 +50,14 @@ std::vector<double> weights(size_t n, bool forward) {
 // last.
 class AxisTransform {
  public:
-  AxisTransform(size_t extent, size_t step, size_t block, bool forward)
+  AxisTransform(size_t extent, size_t step, const Dft::Params& params, bool forward)
       : extent_(extent),
         step_(step),
-        block_(std::min(block, extent)),
+        block_(std::min(size_t(params.block), extent)),
         blocks_(extent / block_),
         forward_(forward),
-        whole_(weights(block_, forward)),
-        rest_(weights(extent % block_, forward)) {}
+        whole_(weights(params.waves, block_, forward)),
+        rest_(weights(params.waves, extent % block_, forward)) {}
 
   void run(const double* from, double* to) const {
     for (size_t b = 0; b < blocks_; ++b) product(from, to, whole_, block_, b * block_, b, blocks_);
@@ -94,7 +106,7 @@ class AxisTransform {
 
 // Forward: along the first axis, then the next. Backward: in the opposite order.
 template <class T>
-void transform(Field<T> field, size_t block, bool forward) {
+void transform(Field<T> field, const Dft::Params& params, bool forward) {
   const size_t rank = field.shape.rank();
   if (field.size() == 0) return;
   Buffer<double> values(field.size()), moved(field.size());
@@ -103,7 +115,7 @@ void transform(Field<T> field, size_t block, bool forward) {
   for (size_t turn = 0; turn < rank; ++turn) {
     const size_t axis = forward ? turn : rank - 1 - turn;
     const auto extent = size_t(field.shape[axis]), step = size_t(strides[axis]);
-    const AxisTransform along(extent, step, block, forward);
+    const AxisTransform along(extent, step, params, forward);
     for (size_t first = 0; first < values.size(); first += extent * step)
       along.run(values.data() + first, moved.data() + first);
     std::swap(values, moved);
@@ -115,11 +127,15 @@ void transform(Field<T> field, size_t block, bool forward) {
 }  // namespace
 
 template <class T>
-requires is_floating<T>
-void Dft::forward(Field<T> field, Writer&) const { transform(field, size_t(params.block), true); }
+  requires is_floating<T>
+void Dft::forward(Field<T> field, Writer&) const {
+  transform(field, params, true);
+}
 template <class T>
-requires is_floating<T>
-void Dft::backward(Field<T> field, Reader&) const { transform(field, size_t(params.block), false); }
+  requires is_floating<T>
+void Dft::backward(Field<T> field, Reader&) const {
+  transform(field, params, false);
+}
 
 #define LEEWAY_DFT(T)                                     \
   template void Dft::forward<T>(Field<T>, Writer&) const; \

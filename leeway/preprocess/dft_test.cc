@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "leeway/preprocess/dft.h"
 
+#include <numbers>
+
 #include "tests/support.h"
 
 namespace leeway::test {
@@ -10,7 +12,14 @@ TEST(Dft, IsItsOwnInverseAndKeepsTheEnergy) {
   std::mt19937 random(2);
   std::normal_distribution<double> normal;
   for (const Shape& shape : shapes())
-    for (const int block : {2, 7, 8, 64}) {
+    for (const auto& [block, waves] : {std::pair{2, Waves::cosine},
+                                       {7, Waves::cosine},
+                                       {8, Waves::cosine},
+                                       {64, Waves::cosine},
+                                       {2, Waves::fourier},
+                                       {7, Waves::fourier},
+                                       {8, Waves::fourier},
+                                       {64, Waves::fourier}}) {
       std::vector<double> values(size_t(shape.size()));
       double energy = 0, transformed = 0;
       for (double& value : values) {
@@ -19,7 +28,7 @@ TEST(Dft, IsItsOwnInverseAndKeepsTheEnergy) {
       }
       auto copy = values;
       const Shape squeezed = shape.squeezed();
-      const Dft dft{.params = {.block = block}};
+      const Dft dft{.params = {.block = block, .waves = waves}};
       Writer side;
       dft.forward(Field<double>{copy.data(), squeezed}, side);
       for (const double value : copy) transformed += value * value;
@@ -38,9 +47,31 @@ TEST(Dft, ConstantBlocksHaveOneCoefficient) {
   for (size_t i = 1; i < 64; ++i) EXPECT_NEAR(values[i], 0, 1e-12);
 }
 
+// Fourier's coefficients are the sums of values times cosines and sines of whole periods.
+TEST(Dft, FourierFindsThePeriods) {
+  for (const size_t n : {8u, 9u}) {
+    const double pi = std::numbers::pi, scale = 3.5 * std::sqrt(double(n) / 2);
+    for (const double phase : {0.0, 0.3, 1.5}) {
+      std::vector<double> values;
+      for (size_t i = 0; i < n; ++i)
+        values.push_back(std::cos(2 * pi * 3 * double(i) / double(n) - phase));
+      Writer side;
+      Dft{.params = {.block = 16, .waves = Waves::fourier}}.forward(
+          Field<double>{values.data(), Shape{n}}, side);
+      for (size_t k = 0; k < n; ++k) {
+        const double wanted = k == 5   ? scale * std::cos(phase)
+                              : k == 6 ? scale * std::sin(phase)
+                                       : 0;
+        EXPECT_NEAR(values[k], wanted, 1e-12) << n << " " << k;
+      }
+    }
+  }
+}
+
 TEST(Dft, WholeStreams) {
   for (const Shape& shape : {Shape{500}, Shape{30, 41}, Shape{9, 10, 11}, Shape{3, 4, 5, 6}})
-    for (const std::string recipe : {"dft+linear+arithmetic+zstd", "dft:block=5+linear+huffman"})
+    for (const std::string recipe : {"dft+linear+arithmetic+zstd", "dft:block=5+linear+huffman",
+                                     "dft:block=6,waves=fourier+linear+huffman"})
       for (const Texture texture : kTextures)
         for (const double bound : {0.3, 1e-3, 1e-7}) {
           const auto options = options_for<float>(Bound::abs(bound), recipe);

@@ -127,12 +127,36 @@ TEST(Log, RefusesUpdatesWithLargerValues) {
   EXPECT_TRUE(stream == before);
 }
 
+// An absolute bound is the one relative to the largest value: smaller values have smaller errors.
+TEST(Log, KeepsAbsoluteBounds) {
+  for (const Texture texture : kTextures)
+    for (const Bound& bound :
+         {Bound::abs(0.01), Bound::rel(1e-4), Bound::abs(1) && Bound::rel(1e-3)}) {
+      const auto values = make_field<float>({30, 40}, texture);
+      const auto options = options_for<float>(bound, "log+linear+lorenzo+huffman");
+      const Bytes stream = compress(values.data(), {30, 40}, options);
+      auto by_value = options;
+      by_value.recipe = "plain";
+      const double limit = inspect(compress(values.data(), {30, 40}, by_value)).header.abs_bound;
+      const Info info = inspect(stream);
+      EXPECT_LE(info.header.abs_bound, limit);
+      const Array back = decompress(stream);
+      expect_within<float>(values, back.as<float>(), limit, info.header.fills, to_string(bound));
+    }
+  std::vector<double> wide;
+  for (double x = -10; x < 2; x += 0.001) wide.push_back(std::pow(10, x));
+  const Shape shape{wide.size()};
+  const Array back =
+      decompress(compress(wide.data(), shape, options_for<double>(Bound::abs(1), "log+linear")));
+  EXPECT_LE(std::abs(back.as<double>()[0] - wide[0]), 0.02 * wide[0]);
+}
+
 TEST(Log, RefusesWhatMakesNoSense) {
   const std::vector<float> values = {1, 2, 3};
   const std::vector<i32> integers = {1, 2, 3};
   const auto pointwise = Bound::pointwise(1e-3);
   EXPECT_THROW(compress(values.data(), {3}, options_for<float>(pointwise && Bound::abs(1))), Error);
-  EXPECT_THROW(compress(values.data(), {3}, options_for<float>(Bound::abs(1), "log+linear")),
+  EXPECT_THROW(compress(values.data(), {3}, options_for<float>(Bound::psnr(60), "log+linear")),
                Error);
   EXPECT_THROW(compress(integers.data(), {3}, options_for<i32>(pointwise)), Error);
   EXPECT_THROW(Bound::pointwise(0), Error);

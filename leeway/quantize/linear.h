@@ -55,6 +55,7 @@ struct LinearGrid<T> {
   T low = T(-std::numeric_limits<float>::infinity()),
     high = T(std::numeric_limits<float>::infinity());
   bool is_within = false;  // whether these are a range
+  double quantum = 0;      // what values without a code are cut to multiples of; 0: they are kept
 
   // Codes up to here times an eight-bit step are exact in float.
   static constexpr float kShortCode = 65536;
@@ -65,7 +66,8 @@ struct LinearGrid<T> {
         inverse(1 / step),
         limit(tight<double>(bound)),
         most(params.limit() > 0 ? std::min(params.limit() / 2 - 0.5, kMaxCode) : kMaxCode),
-        has_second(params.second != 0) {
+        has_second(params.second != 0),
+        quantum(params.beyond == Beyond::cut ? binary_step(bound) / 2 : 0) {
     if (step > 0x1p-100 && step < 0x1p100) {
       short_step = float(step);
       short_inverse = float(inverse);
@@ -108,6 +110,14 @@ struct LinearGrid<T> {
     return true;
   }
 
+  // What is kept of a value that has no code: SZ-1.4's "binary analysis" keeps the leading bits
+  // that the bound asks for.
+  T without_code(T x) const {
+    const double scaled = double(x) / quantum;
+    if (is_within || !(quantum > 0) || !(std::abs(scaled) < 0x1p53)) return x;
+    return T(std::trunc(scaled) * quantum);
+  }
+
   // Values at the front that all have a code, and their recovery; says how many were done.
   size_t quantize_run(T* x, const Predicted<T>* p, size_t n, Code<T>* q,
                       double& max_error) const requires std::floating_point<T> {
@@ -141,7 +151,9 @@ struct LinearGrid<T> {
         if (quantize(values[i], Predicted<T>(0), codes[i])) {
           max_error = std::max(max_error, rounded_error(x, values[i]));
         } else {
-          exact.add(first + i, x);
+          values[i] = without_code(x);
+          max_error = std::max(max_error, rounded_error(x, values[i]));
+          exact.add(first + i, values[i]);
           codes[i] = i > 0 ? codes[i - 1] : before;
         }
       }

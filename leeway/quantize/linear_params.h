@@ -36,8 +36,8 @@ enum class StepRule : u8 { eight_bits, power_of_two };
 constexpr std::array<std::string_view, 2> param_words(StepRule) { return {"short", "pow2"}; }
 
 // What becomes of values whose codes are beyond the bins.
-enum class Beyond : u8 { exact, planes };
-constexpr std::array<std::string_view, 2> param_words(Beyond) { return {"exact", "planes"}; }
+enum class Beyond : u8 { exact, planes, cut };
+constexpr std::array<std::string_view, 3> param_words(Beyond) { return {"exact", "planes", "cut"}; }
 
 struct LinearParams {
   StepRule step = StepRule::eight_bits;
@@ -49,8 +49,10 @@ struct LinearParams {
     field("step", step, StepRule::eight_bits, StepRule::power_of_two,
           "short: just below twice the bound; pow2: the power of two at or below it");
     field("bins", bins, 0, 1 << 30, "how many codes there are; 0: all");
-    field("beyond", beyond, Beyond::exact, Beyond::planes,
-          "other values are kept exactly, or their codes are stored apart, plane of bits by plane");
+    field("beyond", beyond, Beyond::exact, Beyond::cut,
+          "other values are kept exactly; or their codes are stored apart, plane of bits by plane; "
+          "or "
+          "the bits of floating values that the bound does not need are cut off");
     field(
         "second", second, 0, 1,
         "1: where the arithmetic of f32 finds no code, that of f64 is tried; 0: as hardware does");
@@ -62,7 +64,7 @@ struct LinearParams {
       fail_argument("stage 'linear': beyond=planes needs a number of bins");
   }
   // Of the codes; 0: no limit.
-  i32 limit() const { return beyond == Beyond::exact ? bins : 0; }
+  i32 limit() const { return beyond == Beyond::planes ? 0 : bins; }
   // Codes from here on are set apart (planes.h); 0: none is.
   i32 radius() const { return beyond == Beyond::planes ? std::max(bins / 2, 1) : 0; }
 };

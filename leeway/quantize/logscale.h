@@ -2,8 +2,8 @@
 // Logscale: narrower steps where the prediction is good (logscale.md).
 //
 // The same largest error as `linear`, but smaller ones near the prediction: a better
-// signal-to-noise ratio for more bits. Distances between levels double from step / 8 up to the
-// step: 0, 1/8, 3/8, 7/8, 15/8, 23/8, ... steps from the prediction.
+// signal-to-noise ratio for more bits. Distances between levels double from step / 2^levels up to
+// the step; with three levels: 0, 1/8, 3/8, 7/8, 15/8, 23/8, ... steps from the prediction.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,12 @@ namespace leeway {
 template <class T>
 class LogscaleGrid {
  public:
-  explicit LogscaleGrid(double bound)
-      : step_(short_step(bound)), inverse_(1 / step_), limit_(tight<double>(bound)) {}
+  LogscaleGrid(double bound, int levels)
+      : levels_(levels),
+        finest_(std::ldexp(1.0, -levels)),
+        step_(short_step(bound)),
+        inverse_(1 / step_),
+        limit_(tight<double>(bound)) {}
 
   T recover(Predicted<T> p, Code<T> q) const {
     const double size = level(std::abs(double(q))) * step_;
@@ -28,10 +32,7 @@ class LogscaleGrid {
   bool quantize(T& x, Predicted<T> p, Code<T>& q) const {
     const double d = double(x) - double(p), t = std::abs(d) * inverse_;
     if (!(t < kMost)) return false;  // NaN and infinities, too
-    const double code = t < 0.0625  ? 0
-                        : t < 0.25  ? 1
-                        : t < 0.625 ? 2
-                                    : 3 + round_to_even(t - 0.875);
+    const double code = code_of(t);
     const auto found = Code<T>(d < 0 ? -code : code);
     const T y = recover(p, found);
     if (!(std::abs(double(y) - double(x)) <= limit_)) return false;
@@ -48,11 +49,22 @@ class LogscaleGrid {
   }
 
  private:
-  static double level(double code) {
-    return code < 3 ? (code == 2 ? 0.375 : code * 0.125) : code - 2.125;
+  // The level nearest to a distance of t steps.
+  double code_of(double t) const {
+    // Halfway between levels k - 1 and k: (3 * 2^(k - 1) - 2) / 2 of the finest distance.
+    double halfway = 0.5 * finest_, growth = 1.5 * finest_;
+    for (int k = 0; k < levels_; ++k, halfway += growth, growth *= 2)
+      if (t < halfway) return k;
+    return levels_ + round_to_even(t - (1 - finest_));
   }
+  double level(double code) const {
+    if (code > levels_) return code - levels_ + (1 - finest_);
+    return (std::ldexp(1.0, int(code)) - 1) * finest_;
+  }
+
   static constexpr double kMost = sizeof(T) == 8 ? 0x1p50 : 0x1p30;
-  double step_, inverse_, limit_;
+  int levels_;
+  double finest_, step_, inverse_, limit_;
 };
 
 struct Logscale {
@@ -60,11 +72,16 @@ struct Logscale {
   static constexpr std::string_view kAbout = "narrower steps near the prediction, for less noise";
   static constexpr Kind kKind = Kind::quantizer;
   static constexpr Traits kTraits{.floating_only = true};
-  NoParams params;
+  struct Params {
+    i32 levels = 3;
+    void fields(auto&& field) {
+      field("levels", levels, 1, 16, "how often the distance between levels doubles");
+    }
+  } params;
 
   template <class T>
   LogscaleGrid<T> at(double bound) const {
-    return LogscaleGrid<T>(bound);
+    return LogscaleGrid<T>(bound, params.levels);
   }
 };
 

@@ -32,6 +32,7 @@
 #include "leeway/predict/wavefront.h"
 #include "leeway/predict/wavelet.h"
 #include "leeway/preprocess/dft.h"
+#include "leeway/preprocess/linearize.h"
 #include "leeway/preprocess/log.h"
 #include "leeway/preprocess/reshape.h"
 #include "leeway/preprocess/transpose.h"
@@ -46,7 +47,7 @@ namespace leeway {
 template <class... S>
 struct List {};
 
-using Preprocessors = List<Log, Transpose, Reshape, Dft>;
+using Preprocessors = List<Log, Transpose, Reshape, Linearize, Dft>;
 using Predictors = List<Lorenzo, Blocks, Interp, Pyramid, Wavefront, Ghost, Composite, Regression,
                         Lag, Pattern, Cross, Wavelet>;
 using Quantizers = List<Linear, Logscale, Elementwise, Truncate, Exact>;

@@ -236,6 +236,25 @@ bool predicts_first(const Recipe& recipe) {
   return predictor && quantizer && predictor < quantizer;
 }
 
+Bound bound_of(const Recipe& recipe) {
+  const DefaultFloatingPoint environment;
+  if (!recipe.others.empty() || changes_bound(recipe)) return {};
+  const StageCall* quantizer = find_stage(recipe, Kind::quantizer);
+  if (!quantizer || quantizer->name == Exact::kName) {
+    const bool computes = std::ranges::any_of(recipe.stages, [](const StageCall& call) {
+      bool found = false;
+      with_stage(Preprocessors{}, call, [&]<class S>(const S&) { found = !S::kTraits.moves_only; });
+      return found;
+    });
+    return computes ? Bound() : Bound::lossless();
+  }
+  bool has_bits = false;
+  with_stage(List<Truncate>{}, *quantizer,
+             [&](const Truncate& stage) { has_bits = stage.params.bits > 0; });
+  constexpr double kAny = 1e300;  // the largest bound that is usable
+  return has_bits ? Bound::abs(kAny) : Bound();
+}
+
 bool is_by_value(const Recipe& recipe) {
   const DefaultFloatingPoint environment;
   const StageCall* quantizer = find_stage(recipe, Kind::quantizer);

@@ -20,6 +20,7 @@
 
 #include "leeway/base/export.h"
 #include "leeway/join/rules.h"
+#include "leeway/stage/bound.h"
 #include "leeway/stage/stage.h"
 
 namespace leeway {
@@ -54,6 +55,11 @@ LEEWAY_EXPORT bool is_for(const Recipe& recipe, DType dtype);
 
 // Whether values are predicted from reconstructed ones; of the first alternative.
 LEEWAY_EXPORT bool predicts_first(const Recipe& recipe);
+
+// The bound that a recipe has by itself, so that none need be given: none at all if it keeps a
+// given number of bits of every value (truncate:bits=16), no loss if it loses nothing. Else no
+// limits.
+LEEWAY_EXPORT Bound bound_of(const Recipe& recipe);
 
 // Whether values can have a bound each.
 LEEWAY_EXPORT bool is_by_value(const Recipe& recipe);

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "leeway/base/export.h"
 #include "leeway/choose/explain.h"
 
 namespace leeway::report {
 
-LEEWAY_EXPORT std::string explain_page(const std::string& title, const Explanation& found);
+// With more of it if the array is at hand.
+LEEWAY_EXPORT std::string explain_page(const std::string& title, const Explanation& found,
+                                       const View* array = nullptr,
+                                       const std::vector<PredictorCost>& costs = {},
+                                       const StageTimes& times = {});
 
 }  // namespace leeway::report

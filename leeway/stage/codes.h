@@ -106,6 +106,9 @@ class CodeSource : public AnySource {
  public:
   CodeSource() : AnySource(kWidthOf<I>) {}
   virtual void next(std::span<I> codes, const u8* contexts) = 0;
+  // Leaves out the next `count` codes. Returns false and does nothing if they would have to be
+  // decoded for that.
+  virtual bool skip(size_t) { return false; }
   // The source of the next segment, of `count` codes; several may be read at a time, or left
   // unread. It lives as long as this one. Null if the encoder has no segments.
   virtual CodeSource* segment(size_t) { return nullptr; }
@@ -216,10 +219,17 @@ class BlockSource : public CodeSource<I> {
       codes = codes.subspan(n);
     }
   }
+  bool skip(size_t count) final {
+    if (!waiting_.empty() || count % block_ > 0 || !leave_out(count)) return false;
+    left_ -= count;
+    return true;
+  }
 
  private:
   // Whole blocks, or the last one of fewer codes, with room for a whole one.
   virtual void decode(I* codes, size_t count) = 0;
+  // Whole blocks; false if their size is not known before they are decoded.
+  virtual bool leave_out(size_t) { return false; }
 
   size_t block_;
   size_t left_;  // codes in blocks not yet decoded

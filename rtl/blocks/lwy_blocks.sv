@@ -33,7 +33,7 @@ module lwy_blocks #(
   output logic        word_last_o,
   output logic        word_bad_o       // beside the last: a value had no code; forget the chunk
 );
-  localparam int unsigned Latency = Pow2 ? Stages + 6 : Stages + 11;
+  localparam int unsigned Latency = Pow2 ? 5 : Stages + 11;
 
   logic        open_q, start, opens_q, is_idle, may_start, takes, late;
   logic [31:0] step_q, inverse_q;

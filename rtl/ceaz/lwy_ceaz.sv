@@ -71,7 +71,7 @@ module lwy_ceaz #(
   input  logic [9:0]           made_low_i,
   input  logic [10:0]          made_size_i
 );
-  localparam int unsigned Latency = Pow2 ? Stages + 6 : Stages + 11;
+  localparam int unsigned Latency = Pow2 ? 5 : Stages + 11;
 
   // The chunk.
   logic        start, opens_q, open_q, is_idle, is_empty, may_start, takes, late, books_idle;
@@ -203,10 +203,9 @@ module lwy_ceaz #(
   localparam int unsigned BookBits = Books ? 12 : 11;
   localparam logic [11:0] HostBase = Books ? 12'd3108 : 12'd0;
   logic [15:0] book[2**BookBits];
-  logic [15:0] entry5_q, zigzag5_q;
+  logic [15:0] entry5_q;
   logic [11:0] book_address;
-  logic [4:0]  bits5_q;
-  logic        valid5_q, last_of_stream5_q, last_of_page5_q, last_of_chunk4_q, last_of_chunk5_q;
+  logic        valid5_q, last_of_chunk4_q;
   assign book_address = book_write_i ? HostBase + {1'b0, book_token_i}
                                      : made_base + {1'b0, entry_token_i};
   always_ff @(posedge clk_i) begin
@@ -219,37 +218,46 @@ module lwy_ceaz #(
     if (!rst_ni) begin
       valid4_q <= 1'b0;
       valid5_q <= 1'b0;
+      valid6_q <= 1'b0;
     end else if (moves) begin
       valid4_q <= valid3;
       valid5_q <= valid4_q;
+      valid6_q <= valid5_q;
     end
   end
   always_ff @(posedge clk_i) begin
     if (moves) begin
-      zigzag5_q         <= apart4 ? zigzag4 : 16'd0;
-      bits5_q           <= apart4 ? bits4 : 5'd0;
       last_of_stream4_q <= last_of_stream3;
       last_of_page4_q   <= last_of_page3;
-      last_of_stream5_q <= last_of_stream4_q;
-      last_of_page5_q   <= last_of_page4_q;
       last_of_chunk4_q  <= last_of_chunk3;
-      last_of_chunk5_q  <= last_of_chunk4_q;
     end
   end
 
+  // A memory gives late what it is asked for: one more register.
+  logic [15:0] entry6_q, zigzag6;
+  logic [4:0]  bits6;
+  logic        valid6_q, last_of_stream6, last_of_page6, last_of_chunk6;
+  always_ff @(posedge clk_i) if (moves) entry6_q <= entry5_q;
+  lwy_moving_pipe #(.Width(24), .N(2)) u_beside (
+    .clk_i, .moves_i(moves),
+    .data_i({apart4 ? {zigzag4, bits4} : 21'd0, last_of_stream4_q, last_of_page4_q,
+             last_of_chunk4_q}),
+    .data_o({zigzag6, bits6, last_of_stream6, last_of_page6, last_of_chunk6})
+  );
+
   // Both packers take a token, or none does.
-  logic words_ready, raw_ready, words_busy, raw_busy, enters5;
-  assign enters5 = valid5_q && !(waits && valid3);
-  assign moves   = (!valid5_q || (words_ready && raw_ready)) && !(waits && valid3);
+  logic words_ready, raw_ready, words_busy, raw_busy, enters6;
+  assign enters6 = valid6_q && !(waits && valid3);
+  assign moves   = (!valid6_q || (words_ready && raw_ready)) && !(waits && valid3);
   lwy_pack u_words (
-    .clk_i, .rst_ni, .valid_i(enters5 && raw_ready), .ready_o(words_ready),
-    .bits_i({4'd0, entry5_q[11:0]}), .count_i({1'b0, entry5_q[15:12]}),
-    .last_i(last_of_stream5_q), .busy_o(words_busy), .valid_o(word_valid_o),
+    .clk_i, .rst_ni, .valid_i(enters6 && raw_ready), .ready_o(words_ready),
+    .bits_i({4'd0, entry6_q[11:0]}), .count_i({1'b0, entry6_q[15:12]}),
+    .last_i(last_of_stream6), .busy_o(words_busy), .valid_o(word_valid_o),
     .ready_i(word_ready_i), .word_o, .bytes_o(word_bytes_o), .last_o(word_last_o)
   );
   lwy_pack u_raw (
-    .clk_i, .rst_ni, .valid_i(enters5 && words_ready), .ready_o(raw_ready), .bits_i(zigzag5_q),
-    .count_i(bits5_q), .last_i(last_of_page5_q), .busy_o(raw_busy), .valid_o(raw_valid_o),
+    .clk_i, .rst_ni, .valid_i(enters6 && words_ready), .ready_o(raw_ready), .bits_i(zigzag6),
+    .count_i(bits6), .last_i(last_of_page6), .busy_o(raw_busy), .valid_o(raw_valid_o),
     .ready_i(raw_ready_i), .word_o(raw_o), .bytes_o(raw_bytes_o), .last_o(raw_last_o)
   );
 
@@ -257,7 +265,7 @@ module lwy_ceaz #(
   logic has_tokens_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) has_tokens_q <= 1'b0;
-    else has_tokens_q <= start || (has_tokens_q && !(moves && valid5_q && last_of_chunk5_q));
+    else has_tokens_q <= start || (has_tokens_q && !(moves && valid6_q && last_of_chunk6));
   end
   assign is_empty = !has_tokens_q && !words_busy && !raw_busy;
 

@@ -35,7 +35,7 @@ module lwy_fadd #(
     places = (apart[7:5] != 3'd0) ? 5'd31 : apart[4:0];
   end
   // What goes along: exponent, sign, whether magnitudes are subtracted, both negative, special.
-  logic [11:0] notes1, notes2, notes3, notes4, notes5;
+  logic [11:0] notes1, notes2, notes3, notes4;
   logic [23:0] big1, little1;
   logic [4:0]  places1;
   lwy_pipe #(.Width(65), .N(OnSeven)) u_apart (
@@ -88,44 +88,41 @@ module lwy_fadd #(
     .clk_i, .data_i({notes3, sum3, zeros3}), .data_o({notes4, sum4, zeros4})
   );
 
-  // Normalize, but not below the exponent 1.
-  logic [7:0]  exp4;
+  // Normalize, but not below the exponent 1. A number without a leading one is subnormal: its
+  // exponent counts as 0 from here on. Special ones have the exponent 255 and no other bit.
+  logic [7:0]  exp4, exp4_n, exp5;
   logic [4:0]  up;
   logic [27:0] moved;
-  logic [26:0] normal4, normal5;
-  logic [8:0]  exp4_n, exp5;
+  logic [26:0] normal4;
+  logic [25:0] normal5;
+  logic        is_normal4, is_special4, is_zero4, negative5;
   always_comb begin
     exp4 = notes4[11:4];
-    up = ({3'd0, zeros4} < exp4) ? zeros4 : 5'(exp4 - 8'd1);
+    is_normal4 = {3'd0, zeros4} < exp4;
+    is_special4 = notes4[0] || (sum4[27] && exp4 == 8'd254);
+    is_zero4 = zeros4 == 5'd27 && !sum4[27];
+    up = is_normal4 ? zeros4 : 5'(exp4 - 8'd1);
     moved = sum4 << up;
-    if (sum4[27]) begin
-      normal4 = {sum4[27:2], sum4[1] | sum4[0]};
-      exp4_n  = {1'b0, exp4} + 9'd1;
-    end else begin
-      normal4 = moved[26:0];
-      exp4_n  = {1'b0, exp4} - {4'd0, up};
-    end
+    normal4 = sum4[27] ? {sum4[27:2], sum4[1] | sum4[0]} : moved[26:0];
+    exp4_n = sum4[27] ? exp4 + 8'd1 : is_normal4 ? exp4 - {3'd0, zeros4} : 8'd0;
   end
-  lwy_pipe #(.Width(48)) u_normal (
-    .clk_i, .data_i({notes4, normal4, exp4_n}), .data_o({notes5, normal5, exp5})
+  lwy_pipe #(.Width(35)) u_normal (
+    .clk_i,
+    .data_i({is_zero4 ? notes4[1] : notes4[3],
+             is_special4 ? {8'd255, 26'd0} : is_zero4 ? 34'd0 : {exp4_n, normal4[25:0]}}),
+    .data_o({negative5, exp5, normal5})
   );
 
-  // Round.
-  logic        rounds_up;
-  logic [24:0] rounded;
-  logic [8:0]  exp6;
-  logic [31:0] sum5;
-  always_comb begin
-    rounds_up = normal5[2] && (normal5[1] || normal5[0] || normal5[3]);
-    rounded = {1'b0, normal5[26:3]} + 25'(rounds_up);
-    exp6 = exp5 + 9'(rounded[24]);
-    if (notes5[0] || exp6 >= 9'd255) sum5 = {notes5[3], 8'hff, 23'd0};
-    else if (rounded == 25'd0) sum5 = {notes5[1], 31'd0};
-    else if (rounded[24:23] == 2'b00) sum5 = {notes5[3], 8'd0, rounded[22:0]};
-    else sum5 = {notes5[3], exp6[7:0], rounded[22:0]};  // zeros if it became a power of two
-  end
-  lwy_pipe #(.Width(32)) u_round (.clk_i, .data_i(sum5), .data_o(sum_o));
+  // Round. The exponent takes the carry: a subnormal number may become normal, and one just below a
+  // power of two that power.
+  logic rounds_up;
+  assign rounds_up = normal5[2] && (normal5[1] || normal5[0] || normal5[3]);
+  lwy_pipe #(.Width(32)) u_round (
+    .clk_i,
+    .data_i({negative5, {exp5, normal5[25:3]} + 31'(rounds_up)}),
+    .data_o(sum_o)
+  );
 
   logic unused;
-  assign unused = ^{half4[0], moved[27], notes5[11:4], notes5[2]};
+  assign unused = ^{half4[0], moved[27], normal4[26], notes4[2]};
 endmodule

@@ -17,22 +17,21 @@ module lwy_outbox #(
   input  logic             ready_i,
   output logic [Width-1:0] data_o
 );
-  // Promised: started and not yet handed over.
-  logic [PlaceBits:0] promised_q, promised;
-  logic               leaves;
-  assign leaves   = valid_o && ready_i;
-  assign promised = promised_q + (PlaceBits + 1)'(start_i) - (PlaceBits + 1)'(leaves);
-  assign is_idle_o = promised_q == '0;
-  // The flag is a cycle late, so that the count need not wait for what it allows: two more may have
-  // been promised than it has seen.
-  logic is_nearly_full;
-  assign is_nearly_full = promised_q[PlaceBits] || (&promised_q[PlaceBits-1:1]);
+  // Promised: started and not yet handed over. A start is counted a cycle late, and the flag is
+  // another one late, so that nobody waits for sums: three more may be promised than it has seen.
+  logic [PlaceBits:0] promised_q;
+  logic               leaves, start_q, is_nearly_full;
+  assign leaves         = valid_o && ready_i;
+  assign is_idle_o      = promised_q == '0 && !start_q;
+  assign is_nearly_full = promised_q[PlaceBits] || (&promised_q[PlaceBits-1:2]);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      start_q     <= 1'b0;
       promised_q  <= '0;
       may_start_o <= 1'b0;
     end else begin
-      promised_q  <= promised;
+      start_q     <= start_i;
+      promised_q  <= promised_q + (PlaceBits + 1)'(start_q) - (PlaceBits + 1)'(leaves);
       may_start_o <= !is_nearly_full;
     end
   end

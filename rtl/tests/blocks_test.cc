@@ -2,6 +2,7 @@
 // The block codec in hardware against the library's: payloads and whole streams.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -99,6 +100,29 @@ TEST(RtlBlocks, ChunksWithOutliersAreThoseOfTheLibrary) {
 }
 TEST(RtlBlocks, ChunksWithPowersOfTwoAreThoseOfTheLibrary) {
   check_chunks<Vlwy_blocks_pow2>(false, kPow2, 22);
+}
+
+// Errors at the limit and beside it, for bounds that are powers of two (limits just below half a
+// step, ties fail) and for limits down to a quarter of a step.
+TEST(RtlBlocks, PowersOfTwoCheckTheErrorToItsLastBit) {
+  std::mt19937_64 random(1);
+  BlocksMachine<Vlwy_blocks_pow2> machine;
+  size_t bad = 0;
+  constexpr size_t kTrials = 3000;
+  for (size_t trial = 0; trial < kTrials; ++trial) {
+    LinearGrid<float> grid(std::ldexp(1.0, int(random() % 40) - 20), kPow2);
+    if (trial % 2 > 0)
+      grid.short_limit = grid.short_step * (0.25f + std::ldexp(float(random() % 512), -11));
+    const float n = float(random() % (u64(1) << random() % 15)) * grid.short_step;
+    float x = random() % 2 ? n + grid.short_limit : n - grid.short_limit;
+    if (trial % 3 > 0) x = std::nextafter(x, trial % 3 == 1 ? -INFINITY : INFINITY);
+    const std::array<float, 1> values{random() % 2 ? x : -x};
+    const bool is_bad = !narrow_codes(grid, values);
+    ASSERT_EQ(machine.run(grid, values).is_bad, is_bad) << x << ' ' << grid.short_limit;
+    bad += is_bad;
+  }
+  EXPECT_GT(bad, kTrials / 10);
+  EXPECT_LT(bad, kTrials * 9 / 10);
 }
 
 TEST(RtlBlocks, ResetForgetsAChunk) {

@@ -4,6 +4,7 @@
 
 #include "Vlwy_ceaz_books.h"
 #include "leeway/encode/parts/offline_books.h"
+#include "leeway/stream/fields.h"
 #include "rtl/tests/ceaz_machine.h"
 #include "rtl/tests/hardware_stream.h"
 #include "rtl/tests/ratio_rule.h"
@@ -63,6 +64,7 @@ class RatioStream {
       leeway::write(head, frames.again<kFrameHeadBytes>(start));
       statement.add(head);
       tail.rooms.push_back(head.payload_bytes);
+      put_zeros(frames, start + frame_bytes(head.payload_bytes) - frames.size());
     }
     tail.statement = statement.statement();
     Writer out;

@@ -31,12 +31,13 @@ module lwy_pqd #(
   logic [31:0] x1, difference;
   logic        has_code, negative;
   logic [14:0] magnitude;
+  logic [24:0] fraction;
   lwy_pipe #(.Width(32), .N(Stages)) u_x1 (.clk_i, .data_i(x_i), .data_o(x1));
   lwy_fadd #(.Stages(Stages)) u_difference (
     .clk_i, .a_i(x1), .b_i({!p[31], p[30:0]}), .sum_o(difference)
   );
   lwy_pow2_code u_code (
-    .clk_i, .step_exp_i, .difference_i(difference),
+    .clk_i, .step_exp_i, .difference_i(difference), .fraction_o(fraction),
     .has_code_o(has_code), .negative_o(negative), .magnitude_o(magnitude)
   );
 
@@ -74,5 +75,5 @@ module lwy_pqd #(
   );
 
   logic unused;
-  assign unused = error[31];
+  assign unused = ^{error[31], fraction};
 endmodule

@@ -17,15 +17,20 @@ module lwy_wave_order #(
   output logic               is_last_o,      // it is the last of the table
   output logic               is_odd_o,       // its column is
   output logic               has_above_o,    // its column does not begin at row 0
-  output logic [RowBits-1:0] distance_o      // from its left neighbour, so many points before it
+  // Between a point and its left neighbour are as many points as in the column before, or one more,
+  // or one less: beside next_i, for the next column. In column 0 they are -1.
+  output logic               is_farther_o,
+  output logic               is_nearer_o
 );
   // A column has rows first ... end.
-  logic [RowBits-1:0] row_q, first_q, end_q, distance_q, first, last_row_q;
+  logic [RowBits-1:0] row_q, first_q, end_q, last_row_q;
+  logic [RowBits-1:0] row, first, column_end;  // of the next point
   logic [31:0]        head_left_q;  // columns until the first row is left behind
-  logic               busy_q, is_first_q, is_odd_q, grows_q, ends, is_tail;
-  assign ends    = row_q == end_q;
-  assign is_tail = head_left_q == 32'd0;
-  assign first   = is_tail ? first_q + 1'b1 : first_q;  // of the next column
+  logic               busy_q, is_first_q, is_odd_q, ends_q, grows_q, is_tail_q, grows;
+  assign grows      = end_q != last_row_q;
+  assign first      = is_tail_q ? first_q + 1'b1 : first_q;  // of the next column
+  assign row        = ends_q ? first : row_q + 1'b1;
+  assign column_end = (ends_q && grows) ? end_q + 1'b1 : end_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       busy_q <= 1'b0;
@@ -40,33 +45,34 @@ module lwy_wave_order #(
       row_q       <= '0;
       first_q     <= '0;
       end_q       <= '0;
-      distance_q  <= '0;
       last_row_q  <= last_row_i;
       head_left_q <= last_place_i;
       is_first_q  <= 1'b1;
+      ends_q      <= 1'b1;
       is_odd_q    <= 1'b0;
       grows_q     <= 1'b1;
+      is_tail_q   <= last_place_i == 32'd0;
     end else if (next_i) begin
-      is_first_q <= ends;
-      if (ends) begin
-        row_q      <= first;
-        is_odd_q   <= !is_odd_q;
-        first_q    <= first;
-        distance_q <= end_q - first;
-        if (end_q == last_row_q) grows_q <= 1'b0;
-        else end_q <= end_q + 1'b1;
-        if (!is_tail) head_left_q <= head_left_q - 32'd1;
-      end else begin
-        row_q <= row_q + 1'b1;
+      is_first_q <= ends_q;
+      ends_q     <= row == column_end;
+      row_q      <= row;
+      end_q      <= column_end;
+      if (ends_q) begin
+        is_odd_q  <= !is_odd_q;
+        first_q   <= first;
+        grows_q   <= grows;
+        if (!is_tail_q) head_left_q <= head_left_q - 32'd1;
+        is_tail_q <= is_tail_q || head_left_q == 32'd1;
       end
     end
   end
-  assign busy_o      = busy_q;
-  assign row_o       = row_q;
-  assign is_first_o  = is_first_q;
-  assign is_left_o   = ends && grows_q;
-  assign is_last_o   = is_tail && first_q == last_row_q;
-  assign is_odd_o    = is_odd_q;
-  assign has_above_o = first_q != '0;
-  assign distance_o  = distance_q;
+  assign busy_o       = busy_q;
+  assign row_o        = row_q;
+  assign is_first_o   = is_first_q;
+  assign is_left_o    = ends_q && grows_q;
+  assign is_last_o    = is_tail_q && first_q == last_row_q;
+  assign is_odd_o     = is_odd_q;
+  assign has_above_o  = first_q != '0;
+  assign is_farther_o = ends_q && grows_q && !is_tail_q;
+  assign is_nearer_o  = ends_q && is_tail_q && !grows_q;
 endmodule

@@ -4,8 +4,8 @@
 //
 // Decoded values of the last two columns wait in two memories, one for even columns, one for odd
 // ones. The word of row r gives the left neighbour; the words of row r - 1, read for the point
-// before, give those above. A point may start while at most `distance` points are on their way:
-// then its left neighbour has arrived, however often anybody had to wait.
+// before, give those above. A point may start while no more points are on their way than stand
+// between it and its left neighbour: then that has arrived, however often anybody had to wait.
 module lwy_wave_table #(
   parameter int unsigned Rows = 512,  // of a table, at most
   parameter int unsigned Latency = 41,
@@ -31,30 +31,35 @@ module lwy_wave_table #(
   input  logic [31:0]        y_i,
   output logic               done_o
 );
-  localparam int unsigned CountBits = (RowBits > 7) ? RowBits : 7;
+  localparam int unsigned CountBits = (RowBits > 7) ? RowBits + 1 : 8;
 
-  logic [RowBits-1:0] row, distance;
-  logic               busy, is_first, is_left, is_last, is_odd, has_above, takes;
+  logic [RowBits-1:0] row;
+  logic               busy, is_first, is_left, is_last, is_odd, has_above, is_farther, is_nearer;
+  logic               takes;
   lwy_wave_order #(.RowBits(RowBits)) u_order (
     .clk_i, .rst_ni, .start_i, .last_row_i, .last_place_i, .next_i(takes), .busy_o(busy),
     .row_o(row), .is_first_o(is_first), .is_left_o(is_left), .is_last_o(is_last),
-    .is_odd_o(is_odd), .has_above_o(has_above), .distance_o(distance)
+    .is_odd_o(is_odd), .has_above_o(has_above), .is_farther_o(is_farther), .is_nearer_o(is_nearer)
   );
   assign busy_o = busy;
 
-  // Points on their way. In TAIL a column begins with a look at the row above its first.
-  logic [CountBits-1:0] flying_q;
+  // Points that stand between the next one and its left neighbour, less those on their way. The
+  // first of a row has no such neighbour. In TAIL a column begins with a look at the row above its
+  // first.
+  logic [CountBits-1:0] slack_q, more, less;
   logic                 may, looks, looked_q;
-  assign may     = busy && may_start_i && (is_left || flying_q <= CountBits'(distance));
+  assign may     = busy && may_start_i && (is_left || !slack_q[CountBits-1]);
   assign looks   = may && is_first && has_above && !looked_q;
   assign ready_o = may && !looks;
   assign takes   = ready_o && valid_i;
+  assign more    = CountBits'(done_o) + CountBits'(takes && is_farther);
+  assign less    = CountBits'(takes) + CountBits'(takes && is_nearer);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      flying_q <= '0;
+      slack_q  <= '1;
       looked_q <= 1'b0;
     end else begin
-      flying_q <= flying_q + CountBits'(takes) - CountBits'(done_o);
+      slack_q  <= start_i ? '1 : slack_q + more - less;
       looked_q <= looks || (looked_q && !takes);
     end
   end

@@ -368,6 +368,17 @@ inline void for_each_golden_case(const TakeCase& take) {
   make<float>(take, "linear+lorenzo+raw+bitshuffle:bytes=1+gzip", {30, 41}, coarse, true);
   make<float>(take, "linear+blocks:size=8+fixed:block=8", {700}, coarse, false);
   make<i16>(take, "raw+lz4", {300}, Bound::lossless(), false);
+  make<double>(take, "lorenzo:order=3+linear+huffman", {9, 10, 11}, coarse, true);
+  make<float>(take, "lorenzo:order=4+linear+huffman", {20, 31}, coarse, true);
+  make<float>(take, "linear+lorenzo:order=3+huffman", {20, 31}, coarse, false);
+  make<float>(take, "lorenzo+logscale:levels=6+huffman", {300}, coarse, true);
+  make<double>(take, "dft:block=6,waves=fourier+linear+huffman", {20, 31}, coarse, false);
+  make<float>(take, "pattern:size=6,count=5+linear+huffman", {700}, coarse, true);
+  make<double>(take, "pattern+linear+huffman", {3000}, coarse, false);
+  make<float>(take, "linearize+linear+lorenzo:axes=1+huffman+zstd", {200, 3}, coarse, true);
+  make<float>(take, "lorenzo+linear:bins=16,beyond=cut+huffman", {20, 31}, coarse, true);
+  make<float>(take, "linear+lorenzo+adaptive:rule=paper,page=11,keep=100,restart=200,outliers=one",
+              {9000}, coarse, true);
 }
 
 }  // namespace leeway::test
