@@ -217,12 +217,15 @@ size_t encode(const Parameters& parameters, size_t bytes, Exchange& exchange) {
     swap_bytes(swapped.data(), bytes, width);
     values = swapped.data();
   }
+  const View view(values, chunk.dtype, chunk.shape);
   const size_t capacity =
-      std::max(bytes, size_t(max_compressed_size(chunk.dtype, chunk.shape, options)));
+      std::max(bytes, size_t(derived::most_bytes_of_part(view, options, parameters.rules)));
   u8* stream = exchange.make(capacity);
+  const auto coder = [&](const CompressOptions& asked, std::span<u8> memory) {
+    return ChunkMemory::of_process().compress_into(view, asked, memory);
+  };
   const u64 used =
-      ChunkMemory::of_process()
-          .compress_into(View(values, chunk.dtype, chunk.shape), options, {stream, capacity})
+      derived::compress_part(view, options, parameters.rules, {stream, capacity}, coder)
           .output_bytes;
   return exchange.finish(capacity, size_t(used));
 }

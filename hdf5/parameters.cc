@@ -91,10 +91,10 @@ struct TextReader {
     } else if (key == "fill") {
       number();
       parameters.fills.push_back(value);
-    } else {
+    } else if (!parameters.rules.take(key, value)) {
       fail_argument("there is no parameter '" + key +
                     "'; there are abs, rel, psnr, l2, pointwise, lossless, range, values, recipe, "
-                    "fill");
+                    "fill, keep, min, max");
     }
   }
   void take(const std::string& text) {
@@ -185,7 +185,8 @@ struct Split {
 // What is said besides the bound, each after a space.
 std::string text_of(const Parameters& parameters) {
   std::string text;
-  if (parameters.recipe != Parameters().recipe) text = " recipe=" + parameters.recipe;
+  if (!parameters.rules.empty()) text = " " + parameters.rules.text();
+  if (parameters.recipe != Parameters().recipe) text += " recipe=" + parameters.recipe;
   for (const std::string& fill : parameters.fills) text += " fill=" + fill;
   return text;
 }
@@ -214,7 +215,11 @@ void Parameters::check() const {
   const CompressOptions asked = options();
   // Also where a recipe is chosen by the values.
   max_compressed_size(chunk->dtype, chunk->shape, asked);
-  value_range(View(nullptr, chunk->dtype, Shape{0}), asked);
+  const View nothing(nullptr, chunk->dtype, Shape{0});
+  value_range(nothing, asked);
+  derived::most_bytes_of_part(nothing, asked, rules);
+  if (!rules.empty() && size_of(chunk->dtype) == 8 && chunk->dtype != DType::f64)
+    fail_argument("keep, min and max are not for integers of 64 bits");
 }
 
 Parameters parse_words(std::span<const unsigned> words) {

@@ -9,7 +9,8 @@
 // Given, as text:     "abs=1e-3 recipe=small fill=-999", four characters a word, then zeros
 // Stored:             0x10000 | mode, its double if it has one (1, 4, or 7: the root mean square
 //                     error), type | rank << 8 | flags << 16, chunk extents, fill value, and as
-//                     text what remains: a second bound, recipe, further fill values
+//                     text what remains: a second bound, rules ("keep=zeros,sign min=0"), recipe,
+//                     further fill values
 #pragma once
 
 #include <optional>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "leeway/base/shape.h"
+#include "leeway/derived/part_rules.h"
 #include "leeway/whole_bound.h"
 
 namespace leeway::hdf5 {
@@ -34,6 +36,7 @@ struct Chunk {
 
 struct Parameters {
   PartBound bound{Bound::lossless()};
+  derived::PartRules rules;
   std::string recipe = "balanced";
   std::vector<std::string> fills;  // as written: 64-bit integers need not be doubles
   std::optional<Chunk> chunk;      // once it is stored

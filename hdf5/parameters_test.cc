@@ -50,7 +50,7 @@ TEST(Hdf5Parameters, WhatAUserWouldGive) {
   for (const char* text :
        {"abs=0.1", "lossless", "abs=1e-3 recipe=small fill=-999", "lossless recipe=fast",
         "pointwise=0.01", "psnr=60 range=7", "psnr=60 range=7 abs=0.5", "l2=3 values=7",
-        "pointwise=0.01 recipe=small"}) {
+        "pointwise=0.01 recipe=small", "abs=0.5 keep=zeros,sign min=0 max=1e-3 recipe=small"}) {
     const Parameters given = parse_text(text), again = parse_words(given_words(given));
     EXPECT_EQ(again.bound, given.bound) << text;
     EXPECT_EQ(again.recipe, given.recipe);
@@ -117,7 +117,8 @@ TEST(Hdf5Parameters, NonsenseIsRefused) {
   refused({0x10001, 0, 0x3ff00000, 1 | 200 << 8});                  // too many axes
   for (const char* text :
        {"abs=x", "abs=0", "abs=1e-3 recipe=nosuch", "abs", "recipe=small", "rel=1e-3", "psnr=60",
-        "l2=1", "pointwise=0.1 abs=1", "bound=3", "abs=1e-3 fill=no", "    "})
+        "l2=1", "keep=zeros", "abs=1 keep=ones", "abs=1 min=x", "pointwise=0.1 abs=1", "bound=3",
+        "abs=1e-3 fill=no", "    "})
     refused(words_of_text(text));
 }
 

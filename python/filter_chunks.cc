@@ -32,6 +32,7 @@ class Filter {
     return result;
   }
   std::string recipe() const { return parameters_.recipe; }
+  std::string rules() const { return parameters_.rules.text(); }
   std::vector<std::string> fills() const { return parameters_.fills; }
   bool is_set_up() const { return parameters_.chunk.has_value(); }
   std::string dtype() const { return std::string(name_of(chunk().dtype)); }
@@ -48,12 +49,15 @@ class Filter {
     options.regions = region_bounds_of(regions);
     Watch watch;
     options.execution = watch.execution(1);
-    const u64 most = max_compressed_size(view.dtype, view.shape, options);
+    const u64 most = derived::most_bytes_of_part(view, options, parameters_.rules);
+    const auto coder = [&](const CompressOptions& asked, std::span<u8> memory) {
+      return earlier ? compress_again_into(view, asked, bytes_of(*earlier), memory)
+                     : ChunkMemory::of_process().compress_into(view, asked, memory);
+    };
     return stream_of_at_most(most, [&](std::span<u8> memory) {
       CompressReport report;
       watch.run([&] {
-        report = earlier ? compress_again_into(view, options, bytes_of(*earlier), memory)
-                         : ChunkMemory::of_process().compress_into(view, options, memory);
+        report = derived::compress_part(view, options, parameters_.rules, memory, coder);
       });
       return report.output_bytes;
     });
@@ -109,6 +113,7 @@ void add_filter_chunks(nb::module_& module) {
       .def_prop_ro("limits", &Filter::limits)
       .def_prop_ro("recipe", &Filter::recipe)
       .def_prop_ro("fills", &Filter::fills)
+      .def_prop_ro("rules", &Filter::rules)
       .def_prop_ro("is_set_up", &Filter::is_set_up)
       .def_prop_ro("dtype", &Filter::dtype)
       .def_prop_ro("shape", &Filter::shape)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "python/judge.h"
 
+#include "leeway/derived/part_rules.h"
 #include "leeway/derived/together.h"
 #include "leeway/report/page.h"
+#include "leeway/report/profile.h"
+#include "leeway/report/similar.h"
 #include "leeway/report/suggest.h"
 #include "python/arrays.h"
 #include "python/watch.h"
@@ -67,19 +70,39 @@ nb::tuple suggest_bound(const InArray& array, const std::string& as, const std::
   return nb::make_tuple(dict_of(advised.precision), suggestions, advised.best);
 }
 
-// A page, and scores as dictionaries. `facts`: name, units, bound as asked for, recipe; sizes of
-// both, 0 if they are not known.
+// Axes: names, units and coordinates, which may be missing.
+using GivenAxes = std::vector<std::tuple<std::string, std::string, std::vector<double>>>;
+
+nb::list list_of(const std::vector<Feature>& features) {
+  nb::list list;
+  for (const Feature& f : features) {
+    nb::dict entry;
+    entry["what"] = f.what;
+    entry["level"] = f.level;
+    entry["original"] = f.original;
+    entry["decoded"] = f.decoded;
+    list.append(entry);
+  }
+  return list;
+}
+
+// A page, scores and features as dictionaries. `facts`: name, units, bound as asked for, recipe,
+// long and standard name; sizes of both, 0 if they are not known.
 nb::tuple report_pair(const InArray& original, const InArray& decoded, const std::string& as,
                       const std::vector<u64>& fills, const std::string& title,
                       const std::vector<std::string>& facts, double bound,
                       const std::pair<u64, u64>& sizes, bool rates, i64 threads,
-                      const nb::object& progress) {
+                      const nb::object& progress, const GivenAxes& axes, const std::string& profile,
+                      const std::vector<double>& levels) {
   Watch watch(progress);
   const View first = view_of_array<const std::byte>(original, as),
              second = view_of_array<const std::byte>(decoded, as);
   report::Section section;
   section.facts.name = facts.at(0), section.facts.units = facts.at(1);
   section.facts.bound_asked = facts.at(2), section.facts.recipe = facts.at(3);
+  section.facts.long_name = facts.at(4), section.facts.standard_name = facts.at(5);
+  for (const auto& [name, units, values] : axes)
+    section.facts.axes.push_back({name, units, values});
   section.facts.bound = bound;
   std::tie(section.facts.original_bytes, section.facts.compressed_bytes) = sizes;
   section.facts.provenance.emplace_back("Report",
@@ -90,6 +113,10 @@ nb::tuple report_pair(const InArray& original, const InArray& decoded, const std
   std::string page;
   watch.run([&] {
     const Pair pair = pair_of(first, second, fills);
+    options.features =
+        report::feature_aim(report::parse_profile(profile), levels, section.facts, pair);
+    report::AreaWeights area = report::area_weights(section.facts);
+    options.weighted_axis = area.axis, options.weights = std::move(area.values);
     section.assessment = assess(pair, options);
     section.scores = report::scores_of(section.assessment, section.facts);
     const double around = bound > 0 ? bound : section.assessment.max_error;
@@ -108,7 +135,7 @@ nb::tuple report_pair(const InArray& original, const InArray& decoded, const std
     entry["chip"] = score.chip;
     scores.append(entry);
   }
-  return nb::make_tuple(page, scores);
+  return nb::make_tuple(page, scores, list_of(section.assessment.features));
 }
 
 nb::dict dict_of(const derived::Kept& kept) {
@@ -171,12 +198,45 @@ nb::tuple check_members(const std::vector<GivenDecoded>& given,
   return nb::make_tuple(kept, missing);
 }
 
+// A stream whose worst map has at least this data SSIM.
+nb::bytes compress_by_ssim(const InArray& array, const std::string& as, const Limits& limits,
+                           double least, const std::string& recipe, const std::vector<u64>& fills,
+                           bool detect_fills, i64 threads) {
+  Watch watch;
+  const View view = view_of_array<const std::byte>(array, as);
+  CompressOptions options;
+  for (const auto& [kind, value] : limits) options.bound.add(parse_bound_kind(kind), value);
+  options.recipe = recipe, options.fill_bits = fills, options.detect_fills = detect_fills;
+  options.execution = watch.execution(threads);
+  report::Similar made;
+  watch.run([&] { made = report::compress_similar(view, options, least, "x"); });
+  return nb::bytes(reinterpret_cast<const char*>(made.stream.data()), made.stream.size());
+}
+
+// Of the worst map.
+double data_ssim_of(const InArray& original, const InArray& decoded, const std::string& as,
+                    const std::vector<u64>& fills, i64 threads) {
+  Watch watch;
+  const View first = view_of_array<const std::byte>(original, as),
+             second = view_of_array<const std::byte>(decoded, as);
+  const Execution execution = watch.execution(threads);
+  double found = 0;
+  watch.run([&] { found = report::worst_dssim(first, second, fills, execution); });
+  return found;
+}
+
 }  // namespace
 
 void add_judge(nb::module_& module) {
   module.def("suggest", &suggest_bound);
   module.def("report", &report_pair, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-             nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("progress").none());
+             nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("progress").none(),
+             nb::arg(), nb::arg(), nb::arg());
+  module.def("compress_similar", &compress_by_ssim);
+  module.def("data_ssim", &data_ssim_of);
+  module.def("promises", [](const std::string& rules, const std::string& name) {
+    return derived::PartRules::of(rules).promises(name);
+  });
   module.def("compress_together", &compress_members);
   module.def("check_together", &check_members);
 }

@@ -9,6 +9,7 @@
 #include "leeway/choose/advise.h"
 #include "leeway/choose/choose.h"
 #include "leeway/chunk_memory.h"
+#include "leeway/derived/part_rules.h"
 #include "leeway/engine/frames.h"
 #include "leeway/engine/region.h"
 #include "leeway/engine/with_codec.h"
@@ -52,7 +53,7 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
                          const Regions& regions, const std::optional<InArray>& bounds,
                          const std::vector<u64>& fill_bits, bool brief,
                          const std::optional<Whole>& whole, bool growing,
-                         const nb::object& progress) {
+                         const nb::object& progress, const std::string& rules_text) {
   Watch watch(progress);
   CompressOptions options = fill_options(fills, fill_bits);
   options.regions = region_bounds_of(regions);
@@ -66,13 +67,15 @@ nb::bytes compress_array(const InArray& array, const std::string& as, const Limi
   options.chunk = shape_of(chunk, "an extent of a chunk");
   options.execution = watch.execution(threads);
   const View view = view_of_array<const std::byte>(array, as);
-  const u64 most = max_compressed_size(view.dtype, view.shape, options);
+  const derived::PartRules rules = derived::PartRules::of(rules_text);
+  const auto coder = [&](const CompressOptions& asked, std::span<u8> memory) {
+    return whole ? ChunkMemory::of_process().compress_into(view, asked, memory)
+                 : compress_into(view, asked, memory);
+  };
+  const u64 most = derived::most_bytes_of_part(view, options, rules);
   return stream_of_at_most(most, [&](std::span<u8> memory) {
     CompressReport report;
-    watch.run([&] {
-      report = whole ? ChunkMemory::of_process().compress_into(view, options, memory)
-                     : compress_into(view, options, memory);
-    });
+    watch.run([&] { report = derived::compress_part(view, options, rules, memory, coder); });
     return report.output_bytes;
   });
 }
@@ -397,7 +400,8 @@ NB_MODULE(_native, m) {
   m.def("version", &leeway::version);
   m.def("compress", &compress_array, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("bounds").none(), nb::arg(),
-        nb::arg("brief"), nb::arg("whole").none(), nb::arg(), nb::arg("progress").none());
+        nb::arg("brief"), nb::arg("whole").none(), nb::arg(), nb::arg("progress").none(),
+        nb::arg("rules") = "");
   m.def("join", &join_files);
   m.def("read_frame", &read_frame);
   m.def("remember", &remember_chunk);

@@ -29,7 +29,7 @@ except='leeway/(array\.h|leeway\.hpp)' arrows choose base stage recipe codec str
 except='leeway/(array\.h|leeway\.hpp|library_codec\.h|parallel\.h)' arrows parallel base stage codec stream engine choose
 except='leeway/(leeway\.hpp|library_codec\.h)' arrows gpu base stage recipe stream engine
 except='leeway/leeway\.hpp' arrows derived base stage recipe codec stream engine choose
-except='leeway/leeway\.hpp' arrows report base stream engine quality choose
+except='leeway/leeway\.hpp' arrows report base stage stream engine quality choose derived
 except='leeway/leeway\.hpp' arrows fabric base stage quantize stream
 
 # No header includes itself, directly or through others.

@@ -32,7 +32,7 @@ def test_the_commands_of_the_readme_work(leeway):
     assert len(ran) == 4
 
 
-@pytest.mark.parametrize("page", ["TUTORIAL", "PYTHON", "CLIMATE", "HDF5", "SIMULATION", "FAQ", "DECODER", "GPU"])
+@pytest.mark.parametrize("page", ["TUTORIAL", "PYTHON", "CLIMATE", "HDF5", "QUALITY", "SIMULATION", "FAQ", "DECODER", "GPU"])
 def test_the_pages_for_users_run(page, tmp_path):
     """Every block of code on them, as it stands."""
     env = {**os.environ, "PATH": f"{BUILD}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}", "LEEWAY_BUILD": str(BUILD)}

@@ -45,6 +45,12 @@ void copy_attributes(int from, int from_variable, int to, int to_variable) {
   }
 }
 
+// Whether it tells where the points of its own dimension are.
+bool is_coordinate(int file, const std::string& name, int rank, const int* axes) {
+  char dimension[NC_MAX_NAME + 1];
+  return rank == 1 && nc_inq_dimname(file, axes[0], dimension) == NC_NOERR && name == dimension;
+}
+
 // The bytes of a variable, or more than `most` if they are more.
 u64 bytes_of(int file, int variable, u64 most) {
   int rank = 0, axes[NC_MAX_VAR_DIMS];
@@ -129,7 +135,9 @@ void convert_classic(const std::string& from_path, const std::string& to_path,
     check(nc_inq_var(from.id, variable, name, &type, &rank, ids, nullptr),
           "cannot read a variable");
     known += (known.empty() ? "" : ", ") + std::string(name);
-    if (!names.empty() && std::ranges::find(names, std::string(name)) == names.end()) continue;
+    const bool is_named =
+        names.empty() || std::ranges::find(names, std::string(name)) != names.end();
+    if (!is_named && !is_coordinate(from.id, name, rank, ids)) continue;
     check(nc_def_var(to.id, name, type, rank, ids, &made), "cannot make a variable");
     copy_attributes(from.id, variable, to.id, made);
     pairs.emplace_back(variable, made);

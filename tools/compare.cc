@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "leeway/quality/compare.h"
-
+#include "leeway/report/similar.h"
 #include "tools/array_file.h"
 #include "tools/cli.h"
 
@@ -39,7 +39,9 @@ void add_compare(CLI::App& verb) {
   verb.callback([self] {
     const ArrayFile a = open_unpacked(self->original, self->array),
                     b = open_unpacked(self->other, self->array);
-    const Comparison c = compare(a.view, b.view, self->fills_of(a));
+    const std::vector<u64> fills = self->fills_of(a);
+    const Comparison c = compare(a.view, b.view, fills);
+    const double dssim = report::worst_dssim(a.view, b.view, fills, {});
     struct Line {
       const char *key, *text;
       double value;
@@ -53,7 +55,8 @@ void add_compare(CLI::App& verb) {
                           {"psnr", "PSNR (dB)", c.psnr},
                           {"l2", "L2 norm of the error", c.l2},
                           {"pearson", "Pearson correlation", c.pearson},
-                          {"ssim", "SSIM", c.ssim}};
+                          {"dssim", "data SSIM, worst map", dssim},
+                          {"ssim", "SSIM, 7 x 7 windows", c.ssim}};
     if (self->json) {
       Json json;
       json["values"] = c.values;

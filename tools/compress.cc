@@ -29,9 +29,12 @@ struct Compress {
 
   void run() {
     if (!recipe.empty() && !preset.empty()) fail_argument("give --preset or --recipe, not both");
-    if (inputs.size() > 1 || !promises.empty() || !keep.empty() || min || max || ssim)
-      return compress_together();
     input = inputs[0];
+    const bool has_rules = !keep.empty() || min || max;
+    const bool is_file = inputs.size() == 1 && h5::is_container_name(output) &&
+                         h5::parse_address(input) && promises.empty() && !ssim;
+    if (inputs.size() > 1 || !promises.empty() || ssim || (has_rules && !is_file))
+      return compress_together();
     compress_one();
   }
 
@@ -86,9 +89,9 @@ struct Compress {
     if (brief && h5::is_container_name(output))
       fail_argument("--brief is for streams: chunks of HDF5 and netCDF files are brief anyway");
     if (container)
-      return CompressVariables{*container, output,      options,    variables,
-                               excluded,   bounds_file, common.own, common.excluded,
-                               fills,      force,       json,       work.quiet}
+      return CompressVariables{*container, output,      options,    rules(),         variables,
+                               excluded,   bounds_file, common.own, common.excluded, fills,
+                               force,      json,        work.quiet}
           .run();
     if (!variables.empty() || !excluded.empty())
       fail_argument("--variable and --exclude are for HDF5 and netCDF files");
@@ -124,6 +127,13 @@ struct Compress {
       print_text(report, options, in, seconds_now() - start, out.can_map() ? stdout : stderr);
   }
 
+  derived::PartRules rules() const {
+    derived::PartRules rules;
+    rules.take("keep", keep);
+    rules.min = min, rules.max = max;
+    return rules;
+  }
+
   std::string output_path() const {
     if (!output.empty()) return output;
     return input == "-" ? "-" : input + ".lwy";
@@ -139,9 +149,10 @@ struct Compress {
       return call.kind != Kind::quantizer || call.name == "exact";
     });
     if (is_lossless) return "";
-    return fmt::format("--lossless codes every chunk by '{}', not by '{}', which is for chunks with "
-                       "losses",
-                       to_string(used), named);
+    return fmt::format(
+        "--lossless codes every chunk by '{}', not by '{}', which is for chunks with "
+        "losses",
+        to_string(used), named);
   }
 
   static double ratio(const CompressReport& report) {

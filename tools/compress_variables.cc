@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "leeway/derived/together.h"
 #include "leeway/hdf5.h"
 #include "tools/h5_losses.h"
 #include "tools/output_file.h"
@@ -25,8 +26,9 @@ constexpr u64 kSmallestChunk = u64(1) << 14;
 // One variable and the bounds asked for. The bound of packed integers is in unpacked units.
 struct Task {
   Variable variable;
-  Bound asked;              // in that unit
-  CompressOptions options;  // with the bound of the stored numbers
+  Bound asked;               // in that unit
+  derived::PartRules rules;  // in that unit, too
+  CompressOptions options;   // with the bound of the stored numbers
   std::optional<h5::Losses> earlier = h5::earlier_losses(variable);
 };
 
@@ -131,7 +133,8 @@ std::vector<Task> tasks_of(const h5::File& file, const CompressVariables& asked,
     check_bound(variable, bound);
     CompressOptions options = options_for(variable, asked.options, bound, asked.fills);
     if (found != own.rend() && !found->recipe.empty()) options.recipe = found->recipe;
-    tasks.push_back({std::move(variable), bound, std::move(options)});
+    const derived::PartRules& rules = found == own.rend() ? asked.rules : found->rules;
+    tasks.push_back({std::move(variable), bound, rules, std::move(options)});
   }
   return tasks;
 }
@@ -266,9 +269,20 @@ double stated(const Bound& bound, BoundKind kind) {
 
 Outcome to_stream(const Task& task, const std::string& path, bool force) {
   const Array values = task.variable.read();
+  const View view(values.data(), values.dtype(), values.shape());
   OutputFile out(path, force);
-  const CompressReport made = compress(View(values.data(), values.dtype(), values.shape()),
-                                       task.options, [&](ByteView part) { out.write(part); });
+  CompressReport made;
+  if (task.rules.empty()) {
+    made = compress(view, task.options, [&](ByteView part) { out.write(part); });
+  } else {
+    const h5::Packing packing = task.variable.packing().value_or(h5::Packing{});
+    const std::string& name = task.variable.name();
+    const auto kept = derived::compress_together(
+        {{name, view, task.options}},
+        task.rules.packed(packing.scale, packing.offset).promises(name), task.options.execution);
+    out.write(kept.streams[0]);
+    made = kept.reports[0];
+  }
   out.commit();
   const double unit = task.variable.unit();
   if (task.variable.packing())
@@ -348,6 +362,8 @@ std::vector<Outcome> to_container(const h5::File& file, std::vector<Task>& tasks
     parameters.bound = filter_bound(task, asked.force);
     parameters.recipe = task.options.recipe;
     parameters.fills = fills_of(task);
+    const h5::Packing packing = task.variable.packing().value_or(h5::Packing{});
+    parameters.rules = task.rules.packed(packing.scale, packing.offset);
     const h5::Losses own{parameters.bound.is_lossless() ? "lossless" : to_string(task.asked), {}};
     const std::string bound = task.earlier ? joined(*task.earlier, own).bound : own.bound;
     plans.emplace_back(
@@ -359,6 +375,8 @@ std::vector<Outcome> to_container(const h5::File& file, std::vector<Task>& tasks
                   {"lossy_compression_bound", bound},
                   {"lossy_compression_version", version()},
                   {"lossy_compression_reader", LEEWAY_H5Z_READER}}});
+    if (!task.rules.empty())
+      plans.back().second.attributes.emplace_back("lossy_compression_rules", task.rules.text());
   }
   // The filter is set up by its environment, as in every other program.
   ::setenv("LEEWAY_NUM_THREADS", std::to_string(asked.options.execution.threads).c_str(), 1);

@@ -44,6 +44,30 @@ OpenSide stream_side(const std::string& path, unsigned threads) {
   return result;
 }
 
+// Found part by part, so that files larger than memory can be looked at.
+std::vector<u64> detected_fills(const PairSide& side, const Shape& shape) {
+  constexpr u64 kPartValues = u64(1) << 24;
+  size_t axis = 0;
+  while (axis + 1 < shape.rank() && shape[axis] == 1) ++axis;
+  const u64 extent = shape.rank() ? shape[axis] : 1;
+  const u64 step =
+      std::max<u64>(1, kPartValues / std::max<u64>(1, shape.size() / std::max<u64>(extent, 1)));
+  std::vector<std::byte> found;
+  for (u64 first = 0; first < extent && shape.size() > 0; first += step) {
+    std::array<u64, kMaxRank> extents{};
+    std::ranges::copy(shape.extents(), extents.begin());
+    Box box;
+    if (shape.rank()) box.first[axis] = first, extents[axis] = std::min(step, extent - first);
+    box.shape = Shape(std::span<const u64>(extents).first(shape.rank()));
+    const Part part = side.read(box);
+    const Array ends = extremes(part.view, {});
+    found.insert(found.end(), ends.data(), ends.data() + ends.bytes());
+  }
+  const View all(found.data(), side.dtype, Shape{found.size() / size_of(side.dtype)});
+  const auto range = value_range(all, {});
+  return range ? range->fills : std::vector<u64>();
+}
+
 bool is_stream(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   char first[4] = {};
@@ -101,6 +125,7 @@ report::Facts OpenPair::facts() const {
   report::Facts facts;
   facts.name = original.name;
   facts.units = original.units, facts.long_name = original.long_name;
+  facts.standard_name = original.standard_name, facts.axes = original.axes;
   facts.bound_asked = decoded.bound_asked, facts.bound = decoded.bound;
   facts.recipe = decoded.recipe;
   facts.original_bytes = decoded.stored_bytes ? original.bytes : 0;
@@ -141,8 +166,7 @@ std::vector<OpenPair> open_pairs(const std::string& original, const std::string&
     for (const u64 fill : b.fills)
       if (std::ranges::find(a.fills, fill) == a.fills.end()) a.fills.push_back(fill);
     if (a.fills.empty() && !first && !second) {
-      const Part whole = a.read({{}, pair.original.shape});
-      if (const auto range = value_range(whole.view, {})) a.fills = range->fills;
+      a.fills = detected_fills(a, pair.original.shape);
     }
     b.fills = a.fills;
   }

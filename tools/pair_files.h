@@ -16,7 +16,8 @@ namespace leeway::cli {
 struct OpenSide {
   PairSide side;
   Shape shape;
-  std::string name, units, long_name;
+  std::string name, units, long_name, standard_name;
+  std::vector<report::Axis> axes;
   u64 bytes = 0;         // of all values, decoded
   u64 stored_bytes = 0;  // in the file; 0: not known
   std::string bound_asked, recipe;

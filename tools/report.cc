@@ -4,7 +4,9 @@
 #include <memory>
 
 #include "leeway/report/page.h"
+#include "leeway/report/profile.h"
 #include "tools/cli.h"
+#include "tools/derived_pairs.h"
 #include "tools/output_file.h"
 #include "tools/pair_files.h"
 
@@ -16,8 +18,9 @@ using report::Score;
 using report::Section;
 
 struct ReportVerb {
-  std::string original, decoded, output, json_file, title;
-  std::vector<std::string> required;
+  std::string original, decoded, output, json_file, title, profile = "generic";
+  std::vector<std::string> required, derived;
+  std::vector<double> levels;
   bool force = false, json = false, no_rates = false;
   ArrayOptions array;
   WorkOptions work;
@@ -30,7 +33,10 @@ struct ReportVerb {
     if (output.empty() && json_file.empty() && !json && requirements.empty())
       fail_argument("where to? give -o report.html, --json-file F, --json or --require");
     const Execution execution = work.execution("assessing");
-    const std::vector<OpenPair> pairs = open_pairs(original, decoded, array, execution.threads);
+    report::parse_profile(profile);
+    std::vector<OpenPair> pairs = open_pairs(original, decoded, array, execution.threads);
+    for (OpenPair& pair : derived_pairs(pairs, derived, execution.threads))
+      pairs.push_back(std::move(pair));
     std::vector<Section> sections;
     for (const OpenPair& pair : pairs)
       sections.push_back(section_of(pair, pairs.size(), requirements, execution));
@@ -39,7 +45,7 @@ struct ReportVerb {
       write(output, report::html_page(title.empty() ? default_title() : title, sections));
     if (!json_file.empty()) write(json_file, numbers.dump(2) + "\n");
     if (json)
-      print(numbers);
+      cli::print(numbers);
     else if (!work.quiet)
       print_text(sections);
     bool failed = false;
@@ -63,11 +69,15 @@ struct ReportVerb {
     Section section;
     section.facts = open.facts();
     AssessOptions options;
+    options.features =
+        report::feature_aim(report::parse_profile(profile), levels, section.facts, pair);
+    report::AreaWeights area = report::area_weights(section.facts);
+    options.weighted_axis = area.axis, options.weights = std::move(area.values);
     options.bound = section.facts.bound;
     options.execution = execution;
     // Pages of many variables stay small enough to be mailed.
     options.picture_side = std::max<size_t>(64, size_t(420 / std::sqrt(double(of))));
-    options.slices = 8 / of;
+    options.slices = std::clamp<size_t>(16 / of, 1, 8);
     section.assessment = assess(pair, options);
     section.scores = report::scores_of(section.assessment, section.facts);
     for (const Requirement& requirement : requirements)
@@ -123,6 +133,7 @@ struct ReportVerb {
           entry["chips"][score.name] = kVerdicts[size_t(score.verdict)];
       }
       const Assessment& a = s.assessment;
+      entry["max_place"] = report::place_text(s.facts, a.shape, a.max_at);
       entry["max_at"] = Json::array();
       for (size_t axis = 0; axis < a.shape.rank(); ++axis)
         entry["max_at"].push_back(a.max_at[axis]);
@@ -149,6 +160,18 @@ struct ReportVerb {
                             {"decoded", list_of(a.distribution.decoded)}};
       entry["slice_means"] = {{"original", list_of(a.slice_means_original)},
                               {"decoded", list_of(a.slice_means_decoded)}};
+      for (const Feature& f : a.features)
+        entry["features"].push_back({{"what", f.what},
+                                     {"level", json_of(f.level)},
+                                     {"original", json_of(f.original)},
+                                     {"decoded", json_of(f.decoded)}});
+      if (!a.distances.original.empty())
+        entry["pair_distances"] = {{"largest", a.distances.largest},
+                                   {"original", a.distances.original},
+                                   {"decoded", a.distances.decoded}};
+      if (a.particles)
+        entry["displacement"] = {{"original", list_of(a.time.displacement_original)},
+                                 {"decoded", list_of(a.time.displacement_decoded)}};
       for (const report::RatePoint& p : s.rates)
         entry["rate_distortion"].push_back({{"preset", p.preset},
                                             {"bound", p.bound},
@@ -197,6 +220,21 @@ void add_report(CLI::App& verb) {
       ->type_name("LIST")
       ->expected(1)
       ->take_all();
+  verb.add_option("--derive", self->derived,
+                  "quantities to look at as well: --derive 'sqrt(u^2+v^2)' --derive "
+                  "'vorticity(u,v)'; a lone array is x. Of components like u and v, vorticity and "
+                  "divergence are shown in any case")
+      ->type_name("EXPR")
+      ->expected(1)
+      ->take_all();
+  verb.add_option("--profile", self->profile,
+                  "whose features are counted: " + report::profile_names())
+      ->type_name("NAME")
+      ->capture_default_str();
+  verb.add_option("--level", self->levels,
+                  "thresholds at which features are counted, in the unit of the variable")
+      ->type_name("V")
+      ->delimiter(',');
   verb.add_option("--title", self->title, "title of the page")->type_name("TEXT");
   verb.add_flag("--no-rates", self->no_rates,
                 "do not try other bounds and presets on a part of the field");

@@ -56,21 +56,11 @@ std::vector<Input> open_inputs(const std::vector<std::string>& texts, const Arra
 std::vector<std::string> promises_of(const CompressTogether& asked,
                                      const std::vector<Input>& inputs) {
   std::vector<std::string> all = asked.promises;
-  std::string_view keep = asked.keep;
-  std::vector<std::string> kept;
-  while (!keep.empty()) {
-    const std::string word(keep.substr(0, keep.find(',')));
-    keep.remove_prefix(std::min(keep.size(), word.size() + 1));
-    if (word != "zeros" && word != "sign")
-      fail_argument("--keep takes zeros and sign, not '" + word + "'");
-    kept.push_back(word);
-  }
-  for (const Input& input : inputs) {
-    const std::string name = "{" + input.name + "}";
-    for (const std::string& word : kept) all.push_back(word + "(" + name + ")");
-    if (asked.min) all.push_back(name + ">=" + number(*asked.min));
-    if (asked.max) all.push_back(name + "<=" + number(*asked.max));
-  }
+  derived::PartRules rules;
+  rules.take("keep", asked.keep);
+  rules.min = asked.min, rules.max = asked.max;
+  for (const Input& input : inputs)
+    for (const std::string& promise : rules.promises(input.name)) all.push_back(promise);
   return all;
 }
 
@@ -132,10 +122,10 @@ void tell(const CompressTogether& asked, const derived::Together& made,
   }
   if (asked.json)
     cli::print(Json{{"variables", list},
-               {"promises", promises},
-               {"ratio", double(before) / double(after)},
-               {"passes", made.passes},
-               {"seconds", seconds}});
+                    {"promises", promises},
+                    {"ratio", double(before) / double(after)},
+                    {"passes", made.passes},
+                    {"seconds", seconds}});
 }
 
 // One array with a data SSIM to be kept.
@@ -150,12 +140,12 @@ void compress_for_ssim(const CompressTogether& asked, const Member& member,
   const double ratio = double(r.input_bytes) / double(r.output_bytes);
   if (asked.json)
     cli::print(Json{{"input_bytes", r.input_bytes},
-               {"output_bytes", r.output_bytes},
-               {"ratio", ratio},
-               {"bound", r.abs_bound},
-               {"max_error", r.statement.max_error},
-               {"dssim", made.dssim},
-               {"output", path}});
+                    {"output_bytes", r.output_bytes},
+                    {"ratio", ratio},
+                    {"bound", r.abs_bound},
+                    {"max_error", r.statement.max_error},
+                    {"dssim", made.dssim},
+                    {"output", path}});
   else if (!asked.quiet)
     fmt::print("{} -> {}, ratio {:.2f}, bound {}, data SSIM of the worst map {:.8f}, {}\n",
                readable_bytes(r.input_bytes), readable_bytes(r.output_bytes), ratio,
@@ -167,9 +157,11 @@ void compress_for_ssim(const CompressTogether& asked, const Member& member,
 void CompressTogether::run() const {
   const std::vector<Input> opened = open_inputs(this->inputs, array);
   std::map<std::string, Bound> bounds;
+  std::vector<std::string> own_promises;
   for (const std::string& text : own_bounds) {
     const OwnBound own = parse_own_bound(text);
     bounds[own.name] = own.bound;
+    for (const std::string& promise : own.rules.promises(own.name)) own_promises.push_back(promise);
   }
   std::vector<Member> members;
   for (const Input& input : opened) {
@@ -184,8 +176,9 @@ void CompressTogether::run() const {
     member.options.execution.progress = nullptr;
   }
   if (!bounds.empty()) fail_argument("there is no variable '" + bounds.begin()->first + "'");
-  const std::vector<std::string> paths = paths_of(*this, opened),
-                                 texts = promises_of(*this, opened);
+  const std::vector<std::string> paths = paths_of(*this, opened);
+  std::vector<std::string> texts = promises_of(*this, opened);
+  texts.insert(texts.end(), own_promises.begin(), own_promises.end());
   if (ssim) {
     if (members.size() > 1 || !texts.empty())
       fail_argument("--ssim is for one array, without --qoi, --keep, --min and --max");

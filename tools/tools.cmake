@@ -13,7 +13,7 @@ if(LEEWAY_TOOLS_HDF5)
     message(FATAL_ERROR "the command line tool needs the high-level library of HDF5 and netCDF${without}")
   endif()
   find_path(LEEWAY_TOMLPLUSPLUS toml++/toml.h REQUIRED)  # nothing but headers
-  set(hdf5_sources tools/h5.cc tools/h5_cf.cc tools/h5_copy.cc tools/h5_losses.cc tools/classic.cc tools/variables.cc
+  set(hdf5_sources tools/h5.cc tools/h5_cf.cc tools/h5_axes.cc tools/h5_copy.cc tools/h5_losses.cc tools/classic.cc tools/variables.cc
                    tools/compress_variables.cc tools/variable_bounds.cc
                    tools/variable_array.cc tools/variable_pair.cc tools/filter.cc tools/doctor_hdf5.cc)
   set(hdf5_libraries PkgConfig::netcdf ${LEEWAY_HDF5_HL} PkgConfig::hdf5)
@@ -23,7 +23,7 @@ else()
 endif()
 
 add_executable(leeway_cli tools/main.cc tools/cli.cc tools/array_file.cc tools/output_file.cc tools/signals.cc tools/npy.cc
-               tools/compress.cc tools/together.cc tools/own_bound.cc tools/decompress.cc tools/gpu.cc tools/inspect.cc tools/verify.cc tools/compare.cc tools/report.cc tools/explain.cc tools/tune.cc tools/pair_files.cc tools/recipes.cc tools/sample.cc
+               tools/compress.cc tools/together.cc tools/own_bound.cc tools/decompress.cc tools/gpu.cc tools/inspect.cc tools/verify.cc tools/compare.cc tools/report.cc tools/derived_pairs.cc tools/explain.cc tools/tune.cc tools/pair_files.cc tools/recipes.cc tools/sample.cc
                tools/sample_fields.cc tools/bench.cc tools/advise.cc tools/advise_bound.cc tools/doctor.cc tools/doctor_mpi.cc tools/region.cc tools/update.cc tools/append.cc tools/join.cc
                tools/container.cc tools/model.cc tools/gpu_model.cc tools/model_gpu.cc tools/fpga_model.cc tools/printed_table.cc tools/wafer.cc tools/wafer_report.cc tools/wafer_routes.cc ${hdf5_sources})
 leeway_flags(leeway_cli)

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "leeway/choose/choose.h"
+#include "leeway/stage/params.h"
 #include "tools/h5.h"
 #include "tools/h5_cf.h"
 #include "tools/variables.h"
@@ -99,11 +100,11 @@ class BoundsReader {
   }
   // A text like that of --variable, or a table like { abs = 5, psnr = 60, recipe = "small" }.
   OwnBound bound_of(const std::string& name, const toml::node& node) const {
-    OwnBound result{name, {}, {}};
+    OwnBound result{name, {}, {}, {}};
     try {
-      if (const auto text = node.value<std::string>())
-        result.bound = parse_bound(*text).value_or(Bound());
-      else if (node.is_table())
+      if (const auto text = node.value<std::string>()) {
+        if (!parse_bound(*text, result)) result.bound = {};
+      } else if (node.is_table())
         for (const auto& [key, value] : *node.as_table()) add(result, std::string(key), value);
     } catch (const Error& error) {
       fail(node.source(), "'" + name + "': " + error.what());
@@ -120,10 +121,13 @@ class BoundsReader {
     } else if (key == "lossless") {
       if (value.value<bool>() != true) fail_argument("lossless can only be true");
       result.bound.add(BoundKind::lossless, 0);
+    } else if (key == "keep") {
+      result.rules.take(key, text_of(value, key));
     } else {
       const auto number = value.value<double>();
       if (!number) fail_argument(key + " is a number");
-      result.bound.add(parse_bound_kind(key), *number);
+      if (!result.rules.take(key, detail::number_text(*number)))
+        result.bound.add(parse_bound_kind(key), *number);
     }
   }
 

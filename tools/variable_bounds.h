@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "leeway/derived/part_rules.h"
 #include "leeway/stage/bound.h"
 
 namespace leeway::cli::h5 {
@@ -21,10 +22,11 @@ struct OwnBound {
   std::string name;
   Bound bound;
   std::string recipe;  // empty: that of all
+  derived::PartRules rules{};
 };
 
-// "abs:0.01", "abs:5,psnr:60", "lossless"; nothing if it is none of these.
-std::optional<Bound> parse_bound(std::string_view text);
+// "abs:0.01", "abs:5,psnr:60", "lossless", "abs:1e-6,keep:zeros,min:0"; says whether it is one.
+bool parse_bound(std::string_view text, OwnBound& own);
 // "t=abs:0.01", "q=rel:1e-4", "z=abs:5,psnr:60", "mask=lossless", "tas*=pointwise:1e-3"
 OwnBound parse_own_bound(const std::string& text);
 

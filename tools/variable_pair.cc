@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tools/h5.h"
+#include "tools/h5_axes.h"
 #include "tools/h5_losses.h"
 #include "tools/pair_files.h"
 
@@ -50,6 +50,8 @@ OpenSide open_variable_side(const h5::Address& address, const std::string& name)
   result.name = name;
   result.units = h5::text_of(variable.id(), "units");
   result.long_name = h5::text_of(variable.id(), "long_name");
+  result.standard_name = h5::text_of(variable.id(), "standard_name");
+  result.axes = h5::axes_of(variable);
   result.shape = shape;
   result.bytes = shape.size() * size_of(variable.dtype());
   result.stored_bytes = storage_of(variable);
@@ -65,7 +67,7 @@ OpenSide open_variable_side(const h5::Address& address, const std::string& name)
     result.bound_asked = losses->bound;
     result.notes.emplace_back("lossy_compression_bound", losses->bound);
   }
-  for (const char* attribute : {"lossy_compression", "lossy_compression_version", "standard_name"})
+  for (const char* attribute : {"lossy_compression", "lossy_compression_version"})
     if (const std::string text = h5::text_of(variable.id(), attribute); !text.empty())
       result.notes.emplace_back(attribute, text);
   result.is_packed = open->packing.has_value();

@@ -19,7 +19,7 @@ using h5::Variable;
 // What a comparison of a variable with the original has found, part by part.
 struct Verified {
   double max_error = 0, max_pointwise = 0, l2 = 0;
-  u64 compared = 0, mismatches = 0;
+  u64 compared = 0, mismatches = 0, broken = 0;  // broken: rules, by values
 
   void add(const Comparison& part) {
     max_error = std::max(max_error, part.max_abs);
@@ -29,13 +29,20 @@ struct Verified {
     mismatches += part.special_mismatches;
   }
   bool holds(double abs_bound, const PartBound& bound) const {
-    bool result = max_error <= abs_bound && mismatches == 0;
+    bool result = max_error <= abs_bound && mismatches == 0 && broken == 0;
     for (const Limit& limit : bound.each.limits())
       if (limit.kind == BoundKind::pointwise) result &= max_pointwise <= limit.value;
     if (bound.rms > 0) result &= l2 <= bound.rms * std::sqrt(double(compared)) || compared == 0;
     return result;
   }
 };
+
+// What is to be said of keep, min and max.
+std::string rules_text(const derived::PartRules& rules, u64 broken, bool is_compared) {
+  if (rules.empty() || !is_compared) return "";
+  return broken == 0 ? ", " + rules.text() + " kept"
+                     : fmt::format(", {} values break {}", broken, rules.text());
+}
 
 }  // namespace
 
@@ -82,6 +89,9 @@ void VerifyVariables::run() const {
       const Array values = before.read(part);
       found.add(
           compare(view_of(values), view_of(decoded), before.fill_patterns(view_of(values)), false));
+      if (const auto& rules = variable.filter()->rules; !rules.empty())
+        found.broken += derived::broken_by(view_of(values), view_of(decoded),
+                                           before.fill_patterns(view_of(values)), rules);
     });
     const bool holds = found.holds(stored.abs_bound, variable.filter()->bound);
     fine &= holds;
@@ -89,13 +99,15 @@ void VerifyVariables::run() const {
                     {"verified", holds},
                     {"bound", {{"absolute", stored.abs_bound * variable.unit()}}},
                     {"max_error", found.max_error * variable.unit()},
-                    {"special_mismatches", found.mismatches}});
+                    {"special_mismatches", found.mismatches},
+                    {"broken_rules", found.broken}});
     if (!json && (!quiet || !holds))
       fmt::print(
-          holds ? stdout : stderr, "{}{}: largest error {:.9g}, bound {:.9g}{}\n",
+          holds ? stdout : stderr, "{}{}: largest error {:.9g}, bound {:.9g}{}{}\n",
           holds ? "" : "leeway: NOT verified: ", printable(name), found.max_error * variable.unit(),
           stored.abs_bound * variable.unit(),
-          found.mismatches == 0 ? "" : fmt::format(", {} special values differ", found.mismatches));
+          found.mismatches == 0 ? "" : fmt::format(", {} special values differ", found.mismatches),
+          rules_text(variable.filter()->rules, found.broken, truth.has_value()));
   }
   if (list.empty())
     fail_argument("'" + input.path + "' holds no variable that leeway has compressed");

@@ -18,6 +18,7 @@ struct CompressVariables {
   h5::Address input;
   std::string output;
   CompressOptions options;              // the bound may be missing
+  derived::PartRules rules;             // of the variables that have no bound of their own
   std::vector<std::string> own_bounds;  // "t=abs:0.01", "tas*=rel:1e-4"
   std::vector<std::string> excluded;    // names, or patterns of names
   std::string bounds_file;              // empty: none; the next two come from it

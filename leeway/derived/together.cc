@@ -5,42 +5,18 @@
 
 #include "leeway/base/environment.h"
 #include "leeway/choose/advise.h"
-#include "leeway/choose/choose.h"
 #include "leeway/derived/aim.h"
+#include "leeway/derived/by_value.h"
 #include "leeway/derived/classes.h"
 #include "leeway/derived/derive.h"
 #include "leeway/derived/restate.h"
 #include "leeway/leeway.hpp"
-#include "leeway/recipe/recipe.h"
 
 namespace leeway::derived {
 namespace {
 
 constexpr unsigned kMostPasses = 24;
 constexpr size_t kMostClasses = 14;  // fewer than a writer makes powers of two of
-
-// The recipe with bounds by value that comes nearest to the one asked for: of its first alternative
-// that predicts before it quantizes, with another quantizer, as pyramid+linear+rans becomes
-// pyramid+elementwise+rans.
-std::string by_value_recipe(const std::string& recipe) {
-  if (recipe == "fast") return "lorenzo+elementwise+huffman";
-  for (const char* const other : {"auto", "plain", "lossless"})
-    if (recipe == other) return "pyramid+elementwise+rans";
-  if (!is_choice(recipe)) {
-    const Recipe parsed = parse_recipe(recipe);
-    if (is_by_value(parsed)) return recipe;
-    constexpr std::string_view kLinear = "+linear";
-    for (const Recipe& alternative : alternatives_of(parsed)) {
-      std::string text = to_string(alternative);
-      const size_t at = text.find(kLinear);
-      if (!predicts_first(alternative) || at == text.npos) continue;
-      text.replace(at, std::min(text.find('+', at + 1), text.size()) - at, "+elementwise");
-      if (is_by_value(parse_recipe(text))) return text;
-    }
-  }
-  fail_argument("promises need a preset, or a recipe that predicts before it quantizes, not '" +
-                recipe + "'");
-}
 
 bool speaks_of(const Promise& promise, size_t variable) {
   if (promise.rule != Rule::quantity) return promise.variable == variable;

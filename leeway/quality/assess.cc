@@ -16,12 +16,17 @@ namespace {
 // So many values are sampled, and looked at in depth, if there are more.
 constexpr u64 kSample = u64(1) << 22, kDeep = u64(1) << 23;
 constexpr u64 kSeriesPoints = 4096, kSeriesValues = u64(1) << 22;
-constexpr size_t kWindowSide = 64, kMostBins = 256;
+constexpr size_t kWindowSide = 64, kMostBins = 256, kErrorMapSide = 120;
 constexpr double kRelativeTolerance = 1e-4;
 
 struct SeriesValue {
   u64 step, point;
   double x, y;
+};
+
+struct SliceSums {
+  u64 slice;
+  double count, x, e;
 };
 
 // What is made of one tile, by any thread.
@@ -35,12 +40,15 @@ struct TileScores {
   Index first{};
   std::vector<double> x, y, e;  // sampled
   std::vector<SeriesValue> series;
-  u64 slice = 0;
-  double slice_x = 0, slice_y = 0;
+  std::vector<SliceSums> slices;
   bool is_deep = false;
   Autocorrelation rows, columns;
   Spectra spectra;
   Differences differences;
+  FeatureCounts features;
+  PairDistances distances;
+  ErrorMap error_map;
+  double weight = 0, weighted_x = 0, weighted_e = 0;
   double rms = 0;
   Picture whole, around_error, around_gradient, slice_picture;
 };
@@ -122,7 +130,12 @@ class Assessor {
       if (extent > 1) longer.push_back(extent);
     slices_ = longer.empty() ? 1 : longer[0];
     slice_values_ = values / slices_;
-    has_time_ = longer.size() >= 3;
+    const bool is_of_particles = options.features.profile == Profile::particles;
+    has_time_ = longer.size() >= (is_of_particles ? 2 : 3);
+    result_.particles = is_of_particles;
+    for (size_t axis = 0; axis < shape_.rank(); ++axis)
+      if (shape_[axis] > 1) row_axis_ = column_axis_, column_axis_ = axis;
+    if (longer.size() < 2) row_axis_ = column_axis_;
     const u64 points = std::min(kSeriesPoints, std::max<u64>(1, kSeriesValues / slices_));
     series_step_ = (slice_values_ + points - 1) / points;
     result_.slice_means_original.resize(size_t(slices_));
@@ -152,13 +165,17 @@ class Assessor {
     s.dssim = data_ssim(tile.x, tile.y, tile.valid, tile.rows, tile.columns);
     s.rms = std::sqrt(s.moments.mean_square_e());
     by_value(tile, s);
-    if (tile.ordinal % result_.deep_step == result_.deep_step / 2) look_deep(tile, s);
+    if (!options_.weights.empty()) weigh(tile, s);
+    const bool is_deep = tile.ordinal % result_.deep_step == result_.deep_step / 2;
+    s.features = FeatureCounts(tile, options_.features, is_deep);
+    if (tile.ordinal == 0 && options_.features.profile == Profile::particles)
+      s.distances = pair_distances(tile);
+    if (is_deep) look_deep(tile, s);
     draw(tile, s);
     return s;
   }
 
   void by_value(const Tile& tile, TileScores& s) const {
-    s.slice = tile.position / slice_values_;
     for (size_t i = 0; i < tile.x.size(); ++i) {
       if (!tile.valid[i]) continue;
       const double size = std::abs(tile.x[i]), error = std::abs(tile.e[i]);
@@ -172,19 +189,77 @@ class Assessor {
       if (!tile.valid[i]) continue;
       s.x.push_back(tile.x[i]), s.y.push_back(tile.y[i]), s.e.push_back(tile.e[i]);
     }
-    const u64 in_slice = tile.position % slice_values_;
-    if (!has_time_) return;
-    for (u64 q = (in_slice + series_step_ - 1) / series_step_;
-         q * series_step_ < in_slice + tile.x.size(); ++q) {
-      const size_t i = size_t(q * series_step_ - in_slice);
-      constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-      s.series.push_back(
-          {s.slice, q, tile.valid[i] ? tile.x[i] : kNone, tile.valid[i] ? tile.y[i] : kNone});
+    for_each_slice(
+        tile, [&](u64 slice, u64 begin, u64 end) { look_at_slice(tile, slice, begin, end, s); });
+  }
+
+  // Calls f(slice, begin, end) for what a tile has of every slice, from where to where in the
+  // array.
+  template <class F>
+  void for_each_slice(const Tile& tile, F&& f) const {
+    const u64 end = tile.position + tile.x.size();
+    for (u64 begin = tile.position; begin < end;) {
+      const u64 slice = begin / slice_values_, next = std::min(end, (slice + 1) * slice_values_);
+      f(slice, begin, next);
+      begin = next;
     }
+  }
+  void look_at_slice(const Tile& tile, u64 slice, u64 begin, u64 end, TileScores& s) const {
+    CompensatedSum x, e;
+    u64 count = 0;
+    for (u64 p = begin; p < end; ++p) {
+      const size_t i = size_t(p - tile.position);
+      if (tile.valid[i]) ++count, x.add(tile.x[i]), e.add(tile.e[i]);
+    }
+    s.slices.push_back({slice, double(count), x.value(), e.value()});
+    if (!has_time_) return;
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    const u64 start = slice * slice_values_;
+    for (u64 q = (begin - start + series_step_ - 1) / series_step_; start + q * series_step_ < end;
+         ++q) {
+      const size_t i = size_t(start + q * series_step_ - tile.position);
+      s.series.push_back(
+          {slice, q, tile.valid[i] ? tile.x[i] : kNone, tile.valid[i] ? tile.y[i] : kNone});
+    }
+  }
+
+  // Sums over values with the weight of their index.
+  void weigh(const Tile& tile, TileScores& s) const {
+    const size_t axis = options_.weighted_axis;
+    CompensatedSum weight, x, e;
+    for (size_t i = 0; i < tile.x.size(); ++i) {
+      if (!tile.valid[i]) continue;
+      const size_t inside = axis == column_axis_ ? i % tile.columns
+                            : axis == row_axis_  ? i / tile.columns
+                                                 : 0;
+      const double w = options_.weights[size_t(tile.first[axis]) + inside];
+      weight.add(w), x.add(w * tile.x[i]), e.add(w * tile.e[i]);
+    }
+    s.weight = weight.value(), s.weighted_x = x.value(), s.weighted_e = e.value();
+  }
+
+  // Squares of errors in cells of the map that is not cut into bands.
+  ErrorMap error_map_of(const Tile& tile) const {
+    ErrorMap map;
+    const u64 rows = row_axis_ == column_axis_ ? 1 : shape_[row_axis_];
+    const u64 columns = shape_.rank() ? shape_[column_axis_] : 1;
+    if (rows < 2) return map;
+    map.step = size_t((std::max(rows, columns) + kErrorMapSide - 1) / kErrorMapSide);
+    map.rows = size_t(rows + map.step - 1) / map.step;
+    map.columns = size_t(columns + map.step - 1) / map.step;
+    map.squares.resize(map.rows * map.columns), map.counts.resize(map.rows * map.columns);
+    for (size_t i = 0; i < tile.e.size(); ++i) {
+      if (!tile.valid[i]) continue;
+      const size_t row = (size_t(tile.first[row_axis_]) + i / tile.columns) / map.step;
+      const size_t cell = row * map.columns + i % tile.columns / map.step;
+      map.squares[cell] += tile.e[i] * tile.e[i], ++map.counts[cell];
+    }
+    return map;
   }
 
   void look_deep(const Tile& tile, TileScores& s) const {
     s.is_deep = true;
+    s.error_map = error_map_of(tile);
     s.rows.add(tile.e, tile.valid, tile.columns, 1);
     if (tile.rows > 1) s.columns.add(tile.e, tile.valid, tile.rows, tile.columns);
     s.differences = Differences::of(tile.x, tile.y, tile.valid, tile.rows, tile.columns);
@@ -243,12 +318,17 @@ class Assessor {
     y_.insert(y_.end(), s.y.begin(), s.y.end());
     e_.insert(e_.end(), s.e.begin(), s.e.end());
     series_.insert(series_.end(), s.series.begin(), s.series.end());
-    const double n = double(s.moments.count());
-    r.slice_means_original[size_t(s.slice)] += s.moments.mean_x() * n;
-    r.slice_means_decoded[size_t(s.slice)] += s.moments.mean_y() * n;
-    slice_counts_[size_t(s.slice)] += n;
+    for (const SliceSums& slice : s.slices) {
+      r.slice_means_original[size_t(slice.slice)] += slice.x;
+      r.slice_means_decoded[size_t(slice.slice)] += slice.x - slice.e;
+      slice_counts_[size_t(slice.slice)] += slice.count;
+    }
+    features_.merge(s.features);
+    if (!s.distances.original.empty()) r.distances = std::move(s.distances);
+    weight_.add(s.weight), weighted_x_.add(s.weighted_x), weighted_e_.add(s.weighted_e);
     if (!s.is_deep) return;
     rows_.merge(s.rows), columns_.merge(s.columns);
+    r.error_map.merge(s.error_map);
     if (!s.spectra.original.empty() &&
         (r.spectra.original.empty() || r.spectra.original.size() == s.spectra.original.size()))
       r.spectra.merge(s.spectra);
@@ -266,6 +346,11 @@ class Assessor {
     }
     r.along_rows = rows_.values(r.moments.mean_e(), r.moments.variance_e());
     r.along_columns = columns_.values(r.moments.mean_e(), r.moments.variance_e());
+    r.features = features_.features(options_.features);
+    if (weight_.value() > 0) {
+      r.weighted_mean = weighted_x_.value() / weight_.value();
+      r.weighted_error = weighted_e_.value() / weight_.value();
+    }
     finish_scatter();
     if (has_time_) finish_time();
     const double limit = r.bound > 0 ? r.bound : r.max_error;
@@ -293,6 +378,9 @@ class Assessor {
   Assessment result_;
   u64 slices_ = 1, slice_values_ = 1, series_step_ = 1;
   bool has_time_ = false;
+  size_t row_axis_ = 0, column_axis_ = 0;  // of a map
+  FeatureCounts features_;
+  CompensatedSum weight_, weighted_x_, weighted_e_;
   std::vector<double> slice_counts_, x_, y_, e_;
   std::vector<SeriesValue> series_;
   Autocorrelation rows_, columns_;
@@ -328,13 +416,20 @@ void Assessor::finish_time() {
   TimeScores& t = result_.time;
   t.steps = slices_;
   double before = 0, after = 0;
+  u64 whole = 0;  // series without gaps
   std::vector<double> x, y;
+  t.displacement_original.resize(size_t(slices_)), t.displacement_decoded.resize(size_t(slices_));
   for (size_t i = 0; i < series_.size();) {
     const u64 point = series_[i].point;
     x.clear(), y.clear();
     for (; i < series_.size() && series_[i].point == point; ++i)
       if (!std::isnan(series_[i].x)) x.push_back(series_[i].x), y.push_back(series_[i].y);
     if (x.size() != slices_ || slices_ < 3) continue;  // only points without gaps
+    ++whole;
+    for (size_t k = 0; k < x.size(); ++k) {
+      t.displacement_original[k] += (x[k] - x[0]) * (x[k] - x[0]);
+      t.displacement_decoded[k] += (y[k] - y[0]) * (y[k] - y[0]);
+    }
     const double a = lag_1(x), b = lag_1(y);
     if (std::isnan(a) || std::isnan(b)) continue;
     ++t.points;
@@ -344,9 +439,20 @@ void Assessor::finish_time() {
   }
   if (t.points > 0) t.lag1_original /= double(t.points), t.lag1_decoded /= double(t.points);
   if (before > 0) t.change_variance_ratio = after / before;
+  for (size_t k = 0; k < t.displacement_original.size(); ++k)
+    t.displacement_original[k] /= double(whole), t.displacement_decoded[k] /= double(whole);
 }
 
 }  // namespace
+
+void ErrorMap::merge(const ErrorMap& other) {
+  if (squares.empty()) {
+    *this = other;
+    return;
+  }
+  for (size_t i = 0; i < other.squares.size(); ++i)
+    squares[i] += other.squares[i], counts[i] += other.counts[i];
+}
 
 double Assessment::psnr() const {
   return rmse() > 0 ? 20 * (std::log10(range()) - std::log10(rmse()))

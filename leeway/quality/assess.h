@@ -4,7 +4,10 @@
 // array, and say how large that part is.
 #pragma once
 
+#include <limits>
+
 #include "leeway/quality/distribution.h"
+#include "leeway/quality/features.h"
 #include "leeway/quality/fourier.h"
 #include "leeway/quality/pair.h"
 #include "leeway/quality/structure.h"
@@ -24,12 +27,24 @@ struct TimeScores {
   double lag1_original = 0, lag1_decoded = 0;  // mean correlation of values with the next ones
   double lag1_change = 0;                      // the largest change of it at a point
   double change_variance_ratio = 1;  // variance of differences in time, decoded over original
+  // Mean squares of the way from the first step to each one.
+  std::vector<double> displacement_original, displacement_decoded;
+};
+
+// The RMS of errors of every deep_step-th map, by place.
+struct ErrorMap {
+  size_t rows = 0, columns = 0, step = 1;
+  std::vector<double> squares, counts;
+  void merge(const ErrorMap& other);
 };
 
 struct AssessOptions {
   double bound = 0;           // absolute; 0: not known
   size_t picture_side = 420;  // values along the longer side of the largest picture
   size_t slices = 8;          // that are shown, at most
+  FeatureAim features;
+  size_t weighted_axis = 0;     // the weights of
+  std::vector<double> weights;  // each index of an axis: cosines of latitudes; empty: none
   Execution execution;
 };
 
@@ -59,6 +74,15 @@ struct Assessment {
   std::array<double, kLags> along_rows{}, along_columns{};
   Spectra spectra;
   Differences differences;
+
+  ErrorMap error_map;
+  std::vector<Feature> features;
+  bool particles = false;   // the first axis is time, the others are particles
+  PairDistances distances;  // of the first map, where coordinates of particles are its columns
+
+  // With the weights of the options; NaN if there are none.
+  double weighted_mean = kNotKnown, weighted_error = kNotKnown;
+  static constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
   std::vector<double> slice_means_original, slice_means_decoded;  // by index of the first axis
   TimeScores time;

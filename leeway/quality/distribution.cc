@@ -58,13 +58,6 @@ Distribution distribution_of(std::vector<double>& x, std::vector<double>& y, std
     d.original[i] = quantile(x, kQuantiles[i]), d.decoded[i] = quantile(y, kQuantiles[i]);
   for (size_t i = 0; i < kErrorQuantiles; ++i)
     d.error_quantiles.push_back(quantile(e, (double(i) + 0.5) / double(kErrorQuantiles)));
-  const auto above = [](const std::vector<double>& sorted, double threshold) {
-    return u64(sorted.end() - std::ranges::upper_bound(sorted, threshold));
-  };
-  for (const double q : {0.5, 0.9, 0.99, 0.999}) {
-    const double threshold = quantile(x, q);
-    d.exceedances.push_back({threshold, above(x, threshold), above(y, threshold)});
-  }
   d.ks_distance = largest_distance(x, y);
   d.ks_probability = kolmogorov(d.ks_distance * std::sqrt(double(x.size()) / 2));
   CompensatedSum apart;

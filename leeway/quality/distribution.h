@@ -12,12 +12,6 @@ namespace leeway {
 
 inline constexpr std::array kQuantiles = {0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999};
 
-// How many values are above a threshold.
-struct Exceedance {
-  double threshold;
-  u64 original, decoded;
-};
-
 struct Distribution {
   u64 count = 0;
   std::array<double, kQuantiles.size()> original{}, decoded{};  // quantiles, linear between values
@@ -26,7 +20,6 @@ struct Distribution {
   double wasserstein = 0;      // mean distance between values of equal rank
   std::vector<u64> histogram;  // of errors, in equal bins from -limit to limit
   double limit = 0;
-  std::vector<Exceedance> exceedances;  // of quantiles of the original
   std::vector<double> error_quantiles;  // at (i + 0.5) / n: against those of a uniform one
 };
 

@@ -47,19 +47,13 @@ std::array<double, kLags> Autocorrelation::values(double mean, double variance) 
   return result;
 }
 
-namespace {
-
-// Whether the value in the middle is larger, or smaller, than all around it.
-bool is_extremum(const double* v, size_t rows, size_t columns) {
+bool is_peak(const double* v, size_t rows, size_t columns, double sign) {
   const auto step = std::ptrdiff_t(columns);
-  bool above = true, below = true;
+  bool above = true;
   for (std::ptrdiff_t dy = rows > 1 ? -1 : 0; dy <= (rows > 1 ? 1 : 0); ++dy)
-    for (std::ptrdiff_t dx = -1; dx <= 1; ++dx) {
-      if (dx == 0 && dy == 0) continue;
-      above &= v[0] > v[dy * step + dx];
-      below &= v[0] < v[dy * step + dx];
-    }
-  return above || below;
+    for (std::ptrdiff_t dx = -1; dx <= 1; ++dx)
+      above &= (dx == 0 && dy == 0) || sign * v[0] > sign * v[dy * step + dx];
+  return above;
 }
 
 bool all_valid(const u8* v, size_t rows, size_t columns) {
@@ -69,8 +63,6 @@ bool all_valid(const u8* v, size_t rows, size_t columns) {
     for (std::ptrdiff_t dx = -1; dx <= 1; ++dx) all &= v[dy * step + dx] != 0;
   return all;
 }
-
-}  // namespace
 
 Differences Differences::of(std::span<const double> x, std::span<const double> y,
                             std::span<const u8> valid, size_t rows, size_t columns) {
@@ -95,13 +87,13 @@ Differences Differences::of(std::span<const double> x, std::span<const double> y
         const double a = std::sqrt(ax * ax + ay * ay), b = std::sqrt(bx * bx + by * by);
         before.push_back(a), change.push_back(a - b);
       }
-      const bool inside =
-          column > 0 && column + 1 < columns && (rows == 1 || (row > 0 && row + 1 < rows));
-      if (inside && all_valid(&valid[i], rows, columns)) {
-        result.extrema_before += is_extremum(&x[i], rows, columns);
-        result.extrema_after += is_extremum(&y[i], rows, columns);
-      }
     }
+  for_each_inner(valid, rows, columns, [&](size_t i) {
+    const auto is_extremum = [&](const double* v) {
+      return is_peak(v, rows, columns, 1) || is_peak(v, rows, columns, -1);
+    };
+    result.extrema_before += is_extremum(&x[i]), result.extrema_after += is_extremum(&y[i]);
+  });
   const std::vector<u8> all(before.size(), 1);
   if (!before.empty()) result.gradient = PairMoments::of(before, change, all, before.size());
   return result;

@@ -28,6 +28,19 @@ class Autocorrelation {
   std::array<Lag, kLags> lags_;
 };
 
+// Whether the value is larger (with sign -1: smaller) than all 8 around it, or 2 on a line.
+bool is_peak(const double* v, size_t rows, size_t columns, double sign = 1);
+bool all_valid(const u8* v, size_t rows, size_t columns);
+
+// Calls f(i) for every value of a map that is valid, as are all around it.
+template <class F>
+void for_each_inner(std::span<const u8> valid, size_t rows, size_t columns, F&& f) {
+  const size_t margin = rows > 1 ? 1 : 0;
+  for (size_t row = margin; row + margin < rows; ++row)
+    for (size_t i = row * columns + 1; i + 1 < (row + 1) * columns; ++i)
+      if (all_valid(&valid[i], rows, columns)) f(i);
+}
+
 // Differences to the next value along rows and columns of a map.
 struct Differences {
   PairMoments gradient;                       // of their root sum of squares, original and decoded

@@ -35,6 +35,15 @@ std::string name_of_section(const Section& s) {
   return s.facts.name.empty() ? "array" : s.facts.name;
 }
 
+// What a chip says, with the value where there is one to be judged.
+std::string chip_text(const Score& score) {
+  if (score.limit.empty()) return escaped(score.chip);
+  const bool is_near_1 = score.name == "dssim" || score.name == "r2";
+  const std::string unit = score.unit == "%" ? " %" : "";
+  return escaped(score.chip) + " <span class=n>" + number(score.value, is_near_1 ? 6 : 3) + unit +
+         "</span>";
+}
+
 std::string chips(const Section& s) {
   std::string out = "<ul class=chips aria-label=Verdicts>";
   for (const std::string& text : s.failed)
@@ -43,8 +52,9 @@ std::string chips(const Section& s) {
   for (const Score& score : s.scores)
     if (!score.chip.empty() && score.verdict != Verdict::none)
       out += "<li class=" + std::string(class_of(score.verdict)) + " title=\"" +
-             escaped(score.label + ": " + number(score.value, 6)) + "\">" + sign_of(score.verdict) +
-             " " + escaped(score.chip) + "</li>";
+             escaped(score.label + ": " + number(score.value, 9) +
+                     (score.limit.empty() ? "" : "; good " + score.limit)) +
+             "\">" + sign_of(score.verdict) + " " + chip_text(score) + "</li>";
   return out + "</ul>";
 }
 
@@ -61,29 +71,28 @@ std::string verdict_line(const Section& s) {
            " bits per value";
   out += ".</p><p>";
   if (f.bound > 0)
-    out += "Bound <b>" + exact_number(f.bound) + unit + "</b>" +
+    out += "Bound <b>" + number(f.bound, 9) + unit + "</b>" +
            (f.bound_asked.empty() ? "" : " (asked: " + escaped(f.bound_asked) + ")") + ". ";
   out += "Largest error <b>" + number(a.max_error, 9) + unit + "</b>";
   if (a.max_error > 0)
-    out += " at " + place_text(a.shape, a.max_at) + ": " + number(a.max_original, 9) + " became " +
-           number(a.max_decoded, 9);
+    out += " at " + escaped(place_text(f, a.shape, a.max_at)) + ": " + number(a.max_original, 9) +
+           " became " + number(a.max_decoded, 9);
   return out + ".</p>";
 }
 
-std::string score_table(const Section& s, const char* caption, std::span<const char* const> names) {
+std::string score_table(const Section& s, std::span<const char* const> names) {
   std::string rows;
   for (const char* name : names) {
     const auto score = std::ranges::find(s.scores, name, &Score::name);
-    if (score == s.scores.end()) continue;
+    if (score == s.scores.end() || (std::isnan(score->value) && score->name.starts_with("area")))
+      continue;
     const std::string unit = score->unit == "units" ? escaped(s.facts.units) : score->unit;
     rows += "<tr><th scope=row>" + escaped(score->label) + "</th><td class=n>" +
             number(score->value, 8) + "</td><td>" + unit + "</td><td class=" +
             (score->verdict == Verdict::none ? "soft" : class_of(score->verdict)) + ">" +
-            sign_of(score->verdict) + "</td></tr>";
+            sign_of(score->verdict) + "</td><td class=soft>" + escaped(score->limit) + "</td></tr>";
   }
-  return rows.empty() ? ""
-                      : "<div class=wide><table><caption>" + std::string(caption) + "</caption>" +
-                            rows + "</table></div>";
+  return rows.empty() ? "" : "<div class=wide><table>" + rows + "</table></div>";
 }
 
 std::string specials(const Assessment& a) {
@@ -120,47 +129,60 @@ std::string sampling(const Assessment& a) {
   return out;
 }
 
-std::string section(const Section& s, size_t i) {
-  constexpr const char* kSpecial[] = {"special_mismatches", "new_negative", "lost_zeros"};
-  constexpr const char* kErrors[] = {"bias", "error_std", "skewness", "kurtosis"};
+std::string side_by_side(const std::string& left, const std::string& right) {
+  return "<div class=tables>" + left + right + "</div>";
+}
+
+std::string error_panels(const Section& s) {
+  constexpr const char* kErrors[] = {"bias", "area_bias", "error_std", "skewness", "kurtosis"};
   constexpr const char* kStructure[] = {"error_rho1"};
   constexpr const char* kSpectra[] = {"spectrum"};
+  const Assessment& a = s.assessment;
+  std::string out = "<h3>Distribution of errors</h3><div class=plots>" + error_plots(s) + "</div>" +
+                    score_table(s, kErrors);
+  out += "<h3>Structure of errors</h3>" + sampling(a) + "<div class=plots>" + structure_plots(s) +
+         "</div>" + score_table(s, kStructure);
+  if (!a.spectra.original.empty())
+    out += "<h3>Spectra</h3>" + sampling(a) + "<div class=plots>" + spectrum_plots(s) + "</div>" +
+           score_table(s, kSpectra);
+  return out;
+}
+
+std::string panels_of_values(const Section& s, size_t i) {
   constexpr const char* kGradients[] = {"gradient", "gradient_gap", "flipped", "flattened",
                                         "extrema"};
   constexpr const char* kStatistics[] = {"ks", "ks_p", "wasserstein"};
-  constexpr const char* kStandard[] = {"max_abs", "max_rel", "max_pointwise", "rmse",
-                                       "nrmse",   "psnr",    "pearson_gap",   "r2_gap",
-                                       "sre",     "dssim",   "dssim_mean"};
+  constexpr const char* kSizes[] = {"max_abs", "max_rel", "max_pointwise", "rmse", "nrmse", "psnr"};
+  constexpr const char* kStandard[] = {"pearson_gap", "r2", "sre", "dssim", "dssim_mean"};
   constexpr const char* kTime[] = {"lag1_change", "time_variance"};
+  const Assessment& a = s.assessment;
+  std::string out = "<h3>Pictures</h3>" + pictures(s, anchor(i)) + error_panels(s);
+  out += "<h3>Differences between neighbours</h3>" + sampling(a) + score_table(s, kGradients);
+  out += "<h3>Statistics that must not move</h3>" +
+         side_by_side(statistics_table(s), score_table(s, kStatistics));
+  if (a.sample_step > 1)
+    out += "<p class=soft>Quantiles and distributions: of one value in " +
+           std::to_string(a.sample_step) + ".</p>";
+  out +=
+      "<h3>Standard scores</h3>" + side_by_side(score_table(s, kSizes), score_table(s, kStandard));
+  if (a.slice_means_original.size() > 1)
+    out += "<h3>Slices and time</h3><div class=plots>" + slice_plots(s) + "</div>" +
+           score_table(s, kTime);
+  out += "<h3>Features</h3>" + feature_table(s);
+  if (!s.rates.empty())
+    out +=
+        "<h3>Rate and distortion</h3><div class=plots>" + rate_plots(s) + "</div>" + rate_table(s);
+  return out;
+}
+
+std::string section(const Section& s, size_t i) {
+  constexpr const char* kSpecial[] = {"special_mismatches", "new_negative", "lost_zeros"};
   const Assessment& a = s.assessment;
   std::string out = "<section aria-labelledby=" + anchor(i) + "><h2 id=" + anchor(i) + ">" +
                     escaped(name_of_section(s)) + "</h2>";
   out += verdict_line(s) + chips(s);
-  out += "<h3>Special values</h3>" + specials(a) + score_table(s, "", kSpecial);
-  if (a.moments.count() > 0) {
-    out += "<h3>Pictures</h3>" + pictures(s, anchor(i));
-    out += "<h3>Distribution of errors</h3><div class=plots>" + error_plots(s) + "</div>" +
-           score_table(s, "", kErrors);
-    out += "<h3>Structure of errors</h3>" + sampling(a) + "<div class=plots>" + structure_plots(s) +
-           "</div>" + score_table(s, "", kStructure);
-    if (!a.spectra.original.empty())
-      out += "<h3>Spectra</h3>" + sampling(a) + "<div class=plots>" + spectrum_plots(s) + "</div>" +
-             score_table(s, "", kSpectra);
-    out += "<h3>Differences between neighbours</h3>" + sampling(a) + score_table(s, "", kGradients);
-    out += "<h3>Statistics that must not move</h3>" + statistics_table(s) +
-           score_table(s, "", kStatistics);
-    if (a.sample_step > 1)
-      out += "<p class=soft>Quantiles and distributions: of every " +
-             std::to_string(a.sample_step) + ". value.</p>";
-    out += "<h3>Standard scores</h3>" + score_table(s, "", kStandard);
-    if (a.slice_means_original.size() > 1)
-      out += "<h3>Slices and time</h3><div class=plots>" + slice_plots(s) + "</div>" +
-             score_table(s, "", kTime);
-    out += "<h3>Features</h3>" + feature_table(s);
-    if (!s.rates.empty())
-      out += "<h3>Rate and distortion</h3><div class=plots>" + rate_plots(s) + "</div>" +
-             rate_table(s);
-  }
+  out += "<h3>Special values</h3>" + side_by_side(specials(a), score_table(s, kSpecial));
+  if (a.moments.count() > 0) out += panels_of_values(s, i);
   return out + "<h3>Provenance</h3>" + provenance(s) + "</section>";
 }
 

@@ -45,14 +45,16 @@ std::string trio(const Section& s, const Picture& p, const std::string& title,
                  const std::string& id) {
   if (p.rows == 0 || p.columns == 0) return "";
   const Ends values = ends_of(p.original), errors{-limit_of(s), limit_of(s)};
-  std::string out = "<div><p>" + escaped(title) + " <span class=soft>from " +
-                    place_text(s.assessment.shape, p.first) +
-                    (p.step > 1 ? ", every " + std::to_string(p.step) + ". value" : "") +
-                    "</span></p>";
+  std::string out =
+      "<div><p>" + escaped(title) + " <span class=soft>from " +
+      escaped(place_text(s.facts, s.assessment.shape, p.first)) +
+      (p.step > 1 ? ", one value in " + std::to_string(p.step) + " along each axis" : "") +
+      "</span></p>";
   if (!id.empty())
     out += "<input type=checkbox class=flicker id=" + id + "><label for=" + id +
            ">Flicker: show the decoded map in the place of the original, once a second</label>";
-  return out + "<div class=trio>" +
+  const bool is_window = p.rows == p.columns && p.rows <= 64;
+  return out + "<div class=\"trio" + (is_window ? " window" : "") + "\">" +
          figure("Original", "original", p.original, p, values, Palette::values) +
          figure("Decoded", "decoded", p.decoded, p, values, Palette::values) +
          figure("Original less decoded", "difference", p.error, p, errors, Palette::differences) +
@@ -65,19 +67,56 @@ std::vector<double> numbers_to(size_t n, double step, double first) {
   return result;
 }
 
-}  // namespace
-
-std::string place_text(const Shape& shape, const Index& index) {
-  std::string out = "[";
-  for (size_t axis = 0; axis < shape.rank(); ++axis)
-    out += (axis ? ", " : "") + std::to_string(index[axis]);
-  return out + "]";
+// Of particles: how many pairs are how far apart, and how far they have come.
+std::string particle_plots(const Assessment& a) {
+  std::string out;
+  const PairDistances& d = a.distances;
+  if (const size_t n = d.original.size(); n > 0) {
+    Plot plot("Distances of pairs of particles, first step", {"distance"}, {"pairs"});
+    const double width = d.largest / double(n);
+    const std::vector<double> x = numbers_to(n, width, width / 2),
+                              before(d.original.begin(), d.original.end()),
+                              after(d.decoded.begin(), d.decoded.end());
+    plot.line(x, before, 1, "original");
+    plot.line(x, after, 2, "decoded");
+    out += plot.svg();
+  }
+  if (a.particles && !a.time.displacement_original.empty()) {
+    Plot plot("Mean square displacement since the first step", {"step"}, {"per coordinate"});
+    const std::vector<double> x = numbers_to(a.time.displacement_original.size(), 1, 0);
+    plot.line(x, a.time.displacement_original, 1, "original");
+    plot.line(x, a.time.displacement_decoded, 2, "decoded");
+    out += plot.svg();
+  }
+  return out;
 }
+
+// Where errors are large, over all maps.
+std::string error_map(const Section& s) {
+  const ErrorMap& map = s.assessment.error_map;
+  if (map.rows < 2 || map.columns < 2) return "";
+  std::vector<float> values;
+  double most = 0;
+  for (size_t i = 0; i < map.squares.size(); ++i) {
+    const double rms = std::sqrt(map.squares[i] / map.counts[i]);  // NaN where nothing is ordinary
+    values.push_back(float(rms));
+    if (rms > most) most = rms;
+  }
+  Picture p;
+  p.rows = map.rows, p.columns = map.columns;
+  return figure("RMS of the errors by place, over all maps" +
+                    (map.step > 1 ? ", in cells of " + std::to_string(map.step) + " x " +
+                                        std::to_string(map.step)
+                                  : std::string()),
+                "rms", values, p, {0, most}, Palette::counts);
+}
+
+}  // namespace
 
 std::string pictures(const Section& s, const std::string& id) {
   const Assessment& a = s.assessment;
   if (a.worst.rows < 2) {  // a line
-    Plot plot("Values", {"index from " + place_text(a.shape, a.worst.first)},
+    Plot plot("Values", {"index from " + place_text({}, a.shape, a.worst.first)},
               {"value" + unit_of(s)});
     const std::vector<double> x = numbers_to(a.worst.columns, double(a.worst.step), 0),
                               before(a.worst.original.begin(), a.worst.original.end()),
@@ -96,7 +135,7 @@ std::string pictures(const Section& s, const std::string& id) {
   for (const Picture& p : a.slices) {
     const double limit = limit_of(s);
     out += "<div>" +
-           figure("Original " + place_text(a.shape, p.first), "original", p.original, p,
+           figure("Original " + place_text(s.facts, a.shape, p.first), "original", p.original, p,
                   ends_of(p.original), Palette::values) +
            figure("Difference", "difference", p.error, p, {-limit, limit}, Palette::differences) +
            "</div>";
@@ -149,7 +188,8 @@ std::string structure_plots(const Section& s) {
                     number(a.moments.max_x()) + ") and their errors (up, " +
                     number(-a.distribution.limit) + " to " + number(a.distribution.limit) +
                     "); the colors are log10(1 + count)",
-                "counts", counts, p, {0, most}, Palette::counts);
+                "counts", counts, p, {0, most}, Palette::counts) +
+         error_map(s);
 }
 
 std::string spectrum_plots(const Section& s) {
@@ -184,6 +224,9 @@ std::string statistics_table(const Section& s) {
   const PairMoments& m = a.moments;
   const double n = double(m.count());
   line("Mean", m.mean_x(), m.mean_y(), -m.mean_e());
+  if (!std::isnan(a.weighted_mean))
+    line("Mean, weighted by area", a.weighted_mean, a.weighted_mean - a.weighted_error,
+         -a.weighted_error);
   line("Sum", m.mean_x() * n, m.mean_y() * n, -m.mean_e() * n);
   line("Standard deviation", std::sqrt(m.variance_x()), std::sqrt(m.variance_y()),
        std::sqrt(m.variance_y()) - std::sqrt(m.variance_x()));
@@ -209,18 +252,32 @@ std::string slice_plots(const Section& s) {
   return means.svg() + changes.svg();
 }
 
-// How many values lie above thresholds that are quantiles of the original.
 std::string feature_table(const Section& s) {
-  const Distribution& d = s.assessment.distribution;
+  const Assessment& a = s.assessment;
   std::string out =
-      "<div class=wide><table><caption>Values above a threshold</caption><tr><th "
-      "class=n>Threshold</th><th class=n>Original</th><th class=n>Decoded</th></tr>";
-  for (const Exceedance& e : d.exceedances)
-    out += "<tr><td class=n>" + number(e.threshold, 6) + "</td><td class=n>" + count(e.original) +
-           "</td><td class=n>" + count(e.decoded) + "</td></tr>";
-  const Differences& f = s.assessment.differences;
-  return out + "</table></div><p>Local extrema: " + count(f.extrema_before) + " before, " +
-         count(f.extrema_after) + " after.</p>";
+      "<div class=wide><table><tr><th></th><th class=n>Original</th><th class=n>Decoded</th><th "
+      "class=n>Change</th></tr>";
+  const auto line = [&](const std::string& what, double before, double after) {
+    const bool is_count = before == std::floor(before) && after == std::floor(after);
+    const auto text = [&](double v) {
+      return is_count && v >= 0 && v < 0x1p63 ? count(u64(v)) : number(v, 6);
+    };
+    out += "<tr><th scope=row>" + escaped(what) + "</th><td class=n>" + text(before) +
+           "</td><td class=n>" + text(after) + "</td><td class=n>" +
+           (before != 0 ? percent(after / before - 1) : "") + "</td></tr>";
+  };
+  for (const Feature& f : a.features)
+    line(f.what + (std::isnan(f.level) ? ""
+                                       : " " + number(f.level, 6) +
+                                             (s.facts.units.empty() ? "" : " " + s.facts.units)),
+         f.original, f.decoded);
+  line("Local extrema", double(a.differences.extrema_before), double(a.differences.extrema_after));
+  out += "</table></div>";
+  if (a.deep_step > 1)
+    out += "<p class=soft>Contours, peaks, differences and extrema: of one map in " +
+           std::to_string(a.deep_step) + ".</p>";
+  const std::string plots = particle_plots(a);
+  return plots.empty() ? out : out + "<div class=plots>" + plots + "</div>";
 }
 
 std::string rate_plots(const Section& s) {

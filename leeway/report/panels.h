@@ -8,7 +8,6 @@
 
 namespace leeway::report {
 
-std::string place_text(const Shape& shape, const Index& index);  // "[3, 0, 17]"
 // `id`: unique on the page.
 std::string pictures(const Section& section, const std::string& id);
 std::string error_plots(const Section& section);

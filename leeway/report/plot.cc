@@ -10,9 +10,17 @@
 namespace leeway::report {
 namespace {
 
-constexpr double kWidth = 460, kHeight = 270, kLeft = 62, kRight = 12, kTop = 28, kBottom = 42;
+constexpr double kWidth = 460, kHeight = 284, kLeft = 62, kRight = 12, kTop = 42, kBottom = 42;
 
 std::string at(double value) { return number(std::round(value * 10) / 10, 6); }
+
+// A tick: powers of ten from 1000 on, and below 0.001, with the exponent raised.
+std::string tick_text(double value, bool is_log) {
+  const double power = std::round(std::log10(std::abs(value)));
+  if (!is_log || std::abs(power) < 3 || std::abs(std::pow(10.0, power) / value - 1) > 1e-9)
+    return number(value, 3);
+  return "10<tspan class=up dy=-4>" + number(power, 4) + "</tspan>";
+}
 
 }  // namespace
 
@@ -84,11 +92,11 @@ std::string Plot::ticks(const Scale& sx, const Scale& sy) const {
   for (const double v : sx.ticks())
     out += "<path class=grid d='M" + at(sx(v)) + " " + at(kTop) + "V" + at(kHeight - kBottom) +
            "'/><text x=" + at(sx(v)) + " y=" + at(kHeight - kBottom + 14) + " class=middle>" +
-           number(v, 3) + "</text>";
+           tick_text(v, x_.is_log) + "</text>";
   for (const double v : sy.ticks())
     out += "<path class=grid d='M" + at(kLeft) + " " + at(sy(v)) + "H" + at(kWidth - kRight) +
-           "'/><text x=" + at(kLeft - 6) + " y=" + at(sy(v) + 3.5) + " class=end>" + number(v, 3) +
-           "</text>";
+           "'/><text x=" + at(kLeft - 6) + " y=" + at(sy(v) + 3.5) + " class=end>" +
+           tick_text(v, y_.is_log) + "</text>";
   return out;
 }
 
@@ -149,13 +157,13 @@ std::string Plot::svg() const {
          " y=" + at(kHeight - 8) + ">" + escaped(x_.label) +
          "</text><text class=middle transform='translate(13 " + at((kTop + kHeight - kBottom) / 2) +
          ") rotate(-90)'>" + escaped(y_.label) + "</text>";
-  double y = kTop + 12;
+  double x = kLeft;
   for (const Series& s : series_) {
     if (s.name.empty()) continue;
-    out += "<path class=c" + std::to_string(s.color) + " d='M" + at(kWidth - 118) + " " +
-           at(y - 4) + "h14'/><text x=" + at(kWidth - 100) + " y=" + at(y) + ">" + escaped(s.name) +
-           "</text>";
-    y += 14;
+    constexpr double kLetter = 6.2;
+    out += "<path class=c" + std::to_string(s.color) + " d='M" + at(x) + " " + at(kTop - 13) +
+           "h18'/><text x=" + at(x + 23) + " y=" + at(kTop - 9) + ">" + escaped(s.name) + "</text>";
+    x += 40 + kLetter * double(s.name.size());
   }
   return out + "</svg>";
 }

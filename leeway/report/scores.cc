@@ -100,29 +100,35 @@ void add_values(std::vector<Score>& out, const Assessment& a, const Facts& facts
 
 void add_standard(std::vector<Score>& out, const Assessment& a) {
   const PairMoments& m = a.moments;
+  out.push_back({"area_mean", "leeway:area_mean", "Mean, weighted by area", a.weighted_mean,
+                 Verdict::none, "", "units"});
+  out.push_back({"area_bias", "leeway:area_bias", "Mean error, weighted by area", a.weighted_error,
+                 Verdict::none, "", "units"});
   out.push_back({"bias", "error_stat:average_difference", "Mean error (bias)", m.mean_e(),
-                 bias_verdict(a), "bias", "units"});
+                 bias_verdict(a), "bias", "units", "within 3 standard errors"});
   out.push_back({"rmse", "error_stat:rmse", "RMSE", a.rmse(), Verdict::none, "", "units"});
   out.push_back(
       {"nrmse", "leeway:nrmse", "RMSE, of the range", a.range() > 0 ? a.rmse() / a.range() : 0});
   out.push_back({"psnr", "error_stat:psnr", "PSNR", a.psnr(), Verdict::none, "", "dB"});
   out.push_back({"pearson_gap", "leeway:one_minus_pearson", "1 - Pearson's r",
                  m.one_minus_correlation(), below(m.one_minus_correlation(), 1e-5, 1e-3),
-                 "correlation"});
+                 "correlation", "", "below 1e-5, enstools"});
   out.push_back({"pearson", "pearson:r", "Pearson's r", 1 - m.one_minus_correlation()});
   out.push_back(
       {"r2_gap", "leeway:one_minus_r2", "1 - R^2 of a linear regression", a.r_squared_gap()});
   out.push_back({"r2", "pearson:r2", "R^2 of a linear regression", 1 - a.r_squared_gap(),
-                 at_least(1 - a.r_squared_gap(), 0.99999, 0.999), "R^2"});
+                 at_least(1 - a.r_squared_gap(), 0.99999, 0.999), "R^2", "",
+                 "above 0.99999, Baker et al."});
   out.push_back({"sre", "spatial_error:percent", "Values off by more than 1e-4 of themselves",
                  100 * a.relative_beyond_part(), below(100 * a.relative_beyond_part(), 5, 20),
-                 "spatial relative error", "%"});
+                 "spatial relative error", "%", "below 5 %, Baker et al."});
   out.push_back({"dssim", "leeway:dssim", "Data SSIM, worst map", a.dssim,
-                 at_least(a.dssim, 0.9995, 0.99), std::isnan(a.dssim) ? "" : "data SSIM"});
+                 at_least(a.dssim, 0.9995, 0.99), std::isnan(a.dssim) ? "" : "data SSIM", "",
+                 "from 0.9995 on, ldcpy"});
   out.push_back({"dssim_mean", "leeway:dssim_mean", "Data SSIM, mean of maps", a.dssim_mean});
   const Distribution& d = a.distribution;
   out.push_back({"ks", "ks_test:d", "K-S distance", d.ks_distance,
-                 below(d.ks_distance, 0.001, 0.01), "distribution"});
+                 below(d.ks_distance, 0.001, 0.01), "distribution", "", "below 0.001"});
   out.push_back({"ks_p", "ks_test:pvalue", "K-S probability", d.ks_probability});
   out.push_back({"wasserstein", "leeway:wasserstein", "Wasserstein distance", d.wasserstein,
                  Verdict::none, "", "units"});
@@ -138,13 +144,15 @@ void add_structure(std::vector<Score>& out, const Assessment& a) {
   out.push_back(
       {"kurtosis", "leeway:error_kurtosis", "Kurtosis of the error", a.moments.kurtosis_e()});
   out.push_back({"error_rho1", "leeway:error_autocorrelation", "Correlation of neighbouring errors",
-                 rho, below(rho, 0.1, 0.3), std::isnan(rho) ? "" : "error structure"});
+                 rho, below(rho, 0.1, 0.3), std::isnan(rho) ? "" : "error structure", "",
+                 "below 0.1"});
   out.push_back({"spectrum", "leeway:spectrum_limit", "Spectrum within 1 % up to (of Nyquist)",
-                 limit, at_least(limit, 0.5, 0.25), std::isnan(limit) ? "" : "spectrum"});
+                 limit, at_least(limit, 0.5, 0.25), std::isnan(limit) ? "" : "spectrum", "",
+                 "from 0.5 on"});
   const double gradient = gradient_error(a);
   out.push_back({"gradient", "leeway:gradient_error", "Error of gradients, of their RMS",
                  100 * gradient, below(gradient, 0.01, 0.1),
-                 std::isnan(gradient) ? "" : "gradients", "%"});
+                 std::isnan(gradient) ? "" : "gradients", "%", "below 1 %"});
   out.push_back({"gradient_gap", "leeway:one_minus_gradient_pearson", "1 - r of gradients",
                  a.differences.gradient.one_minus_correlation()});
   out.push_back({"flipped", "leeway:flipped_differences", "Differences whose sign has changed",

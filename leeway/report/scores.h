@@ -10,6 +10,7 @@
 
 #include "leeway/base/export.h"
 #include "leeway/quality/assess.h"
+#include "leeway/report/facts.h"
 
 namespace leeway::report {
 
@@ -21,18 +22,9 @@ struct Score {
   std::string label;
   double value = 0;
   Verdict verdict = Verdict::none;
-  std::string chip{};  // what a chip says; empty: no chip
-  std::string unit{};  // "%", "dB", "units" for those of the variable
-};
-
-// What is known about a variable besides its values.
-struct Facts {
-  std::string name, units, long_name;
-  std::string bound_asked;  // "rel=0.001"; empty: not known
-  double bound = 0;         // absolute, in the unit of the variable; 0: not known
-  std::string recipe;
-  u64 original_bytes = 0, compressed_bytes = 0;  // 0: not known
-  std::vector<std::pair<std::string, std::string>> provenance;
+  std::string chip{};   // what a chip says; empty: no chip
+  std::string unit{};   // "%", "dB", "units" for those of the variable
+  std::string limit{};  // from where on it is good, and who says so
 };
 
 LEEWAY_EXPORT std::vector<Score> scores_of(const Assessment& assessment, const Facts& facts);

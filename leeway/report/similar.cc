@@ -3,8 +3,10 @@
 
 #include <cmath>
 
+#include "leeway/base/environment.h"
 #include "leeway/choose/advise.h"
 #include "leeway/leeway.hpp"
+#include "leeway/quality/data_ssim.h"
 #include "leeway/report/text.h"
 
 namespace leeway::report {
@@ -35,11 +37,15 @@ std::optional<double> dssim_promised(std::string_view text) {
 
 double worst_dssim(const View& original, const View& decoded, const std::vector<u64>& fills,
                    const Execution& execution) {
-  AssessOptions options;
-  options.picture_side = 1, options.slices = 0;
-  options.execution.threads = execution.threads;
-  options.execution.executor = execution.executor;
-  return assess(pair_of(original, decoded, fills), options).dssim;
+  const DefaultFloatingPoint environment;
+  const Pair pair = pair_of(original, decoded, fills);
+  Execution quiet;
+  quiet.threads = execution.threads, quiet.executor = execution.executor;
+  double worst = std::numeric_limits<double>::quiet_NaN();
+  TileWalk(pair, quiet)
+      .run<double>([](const Tile& t) { return data_ssim(t.x, t.y, t.valid, t.rows, t.columns); },
+                   [&](u64, double& found) { worst = std::fmin(worst, found); });
+  return worst;
 }
 
 Similar compress_similar(const View& array, CompressOptions options, double least,

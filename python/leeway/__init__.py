@@ -49,6 +49,14 @@ def _limits(abs: float | None, rel: float | None, psnr: float | None, l2: float 
     return limits
 
 
+def _rules(keep: str | Iterable[str] = (), least: float | None = None, most: float | None = None) -> str:
+    """keep=, min= and max= as text."""
+    kept = keep.split(",") if isinstance(keep, str) else list(keep)
+    said = [f"keep={','.join(kept)}"] if kept and kept != [""] else []
+    said += [f"{name}={number(f'{name}=', value)!r}" for name, value in (("min", least), ("max", most)) if value is not None]
+    return " ".join(said)
+
+
 def _open(stream: Stream | _native.Stream) -> _native.Stream:
     if isinstance(stream, _native.Stream):
         return stream
@@ -96,6 +104,10 @@ def compress(
     bounds: Any = None,
     brief: bool = False,
     growing: bool = False,
+    keep: str | Iterable[str] = (),
+    min: float | None = None,
+    max: float | None = None,
+    ssim: float | None = None,
     progress: Progress | None = None,
 ) -> bytes:
     """Compresses an array of integers or floating-point numbers, of any layout and byte order, into a stream.
@@ -118,6 +130,12 @@ def compress(
     region_bounds  pairs of a region (np.s_[10:20, ..., 5]: slices, integers, an ellipsis) and a smaller absolute bound there; 0: no loss
     bounds         the same value by value: an array of the same shape, infinity where the other bounds are enough
 
+    Or promises that hold beside abs, rel or pointwise, or alone; they are stated in the stream, and verify() checks them (docs/QUALITY.md):
+
+    keep      "zeros": what is 0 stays 0; "sign": what is below, at or above 0 stays so; "zeros,sign": both
+    min, max  no value passes these limits unless it did so before: then it stays as it is
+    ssim      the data SSIM of the worst map is at least this; measured
+
     recipe        a preset ("fast", "balanced", "small", "smallest"), or any recipe; see recipes()
     fill          value(s) that mean "nothing here": kept exactly and left out of the range
     detect_fills  whether to look for customary fill values such as 1e20
@@ -133,29 +151,52 @@ def compress(
     The masked values of a masked array count as fill values: its fill_value replaces them in the stream, is kept exactly
     and left out of the range. Decoded arrays are plain; np.ma.masked_equal(decoded, array.fill_value) masks them again.
     """
+    if keep or ssim is not None or not (min is max is None):
+        if any([psnr, l2, lossless, ratio, rate, chunk, list(region_bounds), bounds is not None, brief, growing]):
+            raise ValueError("keep=, min=, max= and ssim= go together with abs=, rel= or pointwise=, and a recipe")
+        limits = {kind: value for kind, value in (("abs", abs), ("rel", rel), ("pointwise", pointwise)) if value is not None}
+        return _promising(array, limits, _rules(keep, min, max), ssim, recipe, fill, detect_fills, threads)
     values, as_type = as_array(array)
     fills, fill_bits = split_fills(values, as_type, fill_values(array, fill))
     stream = _native.compress(values, as_type, _limits(abs, rel, psnr, l2, lossless, ratio, rate, pointwise), recipe, fills, detect_fills,
                               _chunk(chunk), threads or default_threads(),
                               [(*_box(region, values.shape), number("the bound of a region", bound)) for region, bound in region_bounds],
                               None if bounds is None else _bounds(bounds), fill_bits, bool(brief), None, bool(growing), progress)
-    asked = min(values.nbytes / ratio if ratio else np.inf, values.size * rate / 8 if rate else np.inf)
-    missed = np.isfinite(asked) and not 0.97 <= len(stream) / max(asked, 1) <= 1.03
+    asked = np.fmin(values.nbytes / ratio if ratio else np.inf, values.size * rate / 8 if rate else np.inf)
+    missed = np.isfinite(asked) and not 0.97 <= len(stream) / np.fmax(asked, 1) <= 1.03
     if missed and (len(stream) > asked or inspect(stream).max_error > 0):  # smaller without an error is as good as can be
         warnings.warn(f"{asked:.0f} bytes were asked for, the stream has {len(stream)}: no bound in question gives that size",
                       RuntimeWarning, stacklevel=2)
     return stream
 
 
+def _promising(array: Any, limits: Mapping[str, float], rules: str, ssim: float | None, recipe: str,
+               fill: float | Iterable[float] | None, detect_fills: bool, threads: int | None) -> bytes:
+    """The stream of one array, which the promises call x."""
+    if ssim is None:
+        made = compress_together({"x": array}, _native.promises(rules, "x"), recipe=recipe, fill=fill, detect_fills=detect_fills,
+                                 threads=threads, **limits)
+        return made["x"]
+    if rules:
+        raise ValueError("ssim= does not go together with keep=, min= and max=")
+    values, as_type = as_array(array)
+    bits = split_fills(values, as_type, fill_values(array, fill))[1]
+    found = value_range(array, fill) if detect_fills else None
+    return _native.compress_similar(values, as_type, [(kind, number(f"{kind}=", value)) for kind, value in limits.items()],
+                                    number("ssim=", ssim), recipe, found.fill_bits if found else bits, detect_fills,
+                                    threads or default_threads())
+
+
 def _compress_chunk(array: Any, limits: list[tuple[str, float]], recipe: str, fill: float | Iterable[float] | None,
-                    region_bounds: Iterable[tuple[Any, float]], threads: int, whole: tuple[float, float]) -> bytes:
+                    region_bounds: Iterable[tuple[Any, float]], threads: int, whole: tuple[float, float], rules: str = "") -> bytes:
     """The brief stream of one chunk of an array, for hosts that have many small ones. `limits` come from _limits(), and `whole` has the
     range and the number of the values of the whole array, 0 where no bound refers to them. What the chunk was decoded from, if
     _decompress_chunk() has done so, keeps its bits."""
     values, as_type = as_array(array)
     fills, fill_bits = split_fills(values, as_type, fill_values(array, fill))
     regions = [(*_box(region, values.shape), bound) for region, bound in region_bounds]
-    return _native.compress(values, as_type, limits, recipe, fills, True, [], threads, regions, None, fill_bits, True, whole, False, None)
+    return _native.compress(values, as_type, limits, recipe, fills, True, [], threads, regions, None, fill_bits, True, whole, False, None,
+                            rules)
 
 
 def _result(stream: _native.Stream, shape: Sequence[int], out: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, str]:
@@ -291,7 +332,22 @@ def verify(stream: Stream, against: Any = None, *, threads: int | None = None) -
         complaints.append(f"PSNR {found['psnr']} dB is below {info.bound['psnr']}")
     if found["l2"] > info.bound.get("l2", np.inf):
         complaints.append(f"the L2 norm of the error {found['l2']} exceeds {info.bound['l2']}")
+    complaints += _broken_promises(info, original, decoded, as_type, threads or default_threads())
     return Verification(found["max_abs"], info.abs_bound, complaints)
+
+
+def _broken_promises(info: Info, original: Any, decoded: Any, as_type: str, threads: int) -> list[str]:
+    """Of this array alone; verify_together() checks the others."""
+    complaints, others = [], []
+    for text, bound, _ in info.promises:
+        if text.startswith("dssim("):
+            least, found = float(text.split(">=")[1]), _native.data_ssim(original, decoded, as_type, info.fill_bits, threads)
+            if not found >= least:
+                complaints.append(f"the data SSIM {found} is below {least}")
+        else:
+            others.append((text, bound))
+    kept, _ = _native.check_together([(info.variable, original, decoded, as_type, info.fill_bits)], others, threads)
+    return complaints + [f"'{one['text']}' is not kept: {one['beyond']} of {one['compared']} are beyond" for one in kept if one["beyond"]]
 
 
 def _alike(original: Any, other: Any) -> tuple[Any, Any, str]:
@@ -307,7 +363,7 @@ def _alike(original: Any, other: Any) -> tuple[Any, Any, str]:
 
 def compare(original: Any, other: Any, *, fill: float | Iterable[float] | None = (), ssim: bool = True) -> Comparison:
     """How far an array, or that of a stream, is from the original: max_abs, max_rel, max_pointwise, mean_error, rmse, nrmse, psnr, l2,
-    pearson, ssim, and special_mismatches (NaN, infinities and fill values that differ). Both must have the same type and shape.
+    pearson, ssim, dssim (the data SSIM of the worst map, to which the published thresholds apply), and special_mismatches (NaN, infinities and fill values that differ). Both must have the same type and shape.
 
     Fill values are no part of the range nor of any error: those given, the masked values of a masked array, and what
     compress() with a relative bound would take for one."""
@@ -315,28 +371,46 @@ def compare(original: Any, other: Any, *, fill: float | Iterable[float] | None =
         other = decompress(other)
     first, second, as_type = _alike(original, other)
     found = value_range(original, fill)
-    return Comparison(_native.compare(first, second, as_type, found.fill_bits if found else [], ssim))
+    bits = found.fill_bits if found else []
+    measures = _native.compare(first, second, as_type, bits, ssim)
+    return Comparison(measures | ({"dssim": _native.data_ssim(first, second, as_type, bits, default_threads())} if ssim else {}))
 
 
 def report(original: Any, decoded: Any, *, name: str = "", units: str = "", title: str = "What compression did to the data",
-           fill: float | Iterable[float] | None = (), bound: float = 0, rates: bool = True, threads: int | None = None,
-           progress: Progress | None = None) -> Report:
+           fill: float | Iterable[float] | None = (), bound: float = 0, profile: str = "generic", levels: Iterable[float] = (),
+           rates: bool = True, threads: int | None = None, progress: Progress | None = None) -> Report:
     """What compression did to an array, as a page (docs/QUALITY.md) that shows itself in a notebook: report(array, stream), or with the
-    decoded array in the place of the stream.
+    decoded array in the place of the stream. Of an xarray.DataArray, name, units and coordinates are told, too.
 
-    bound  the absolute bound, where a stream does not state it
-    rates  whether other bounds and presets are tried on a part of the array
+    bound    the absolute bound, where a stream does not state it
+    profile  whose features are counted: "generic", "climate", "turbulence", "cosmology", "particles", "image"
+    levels   thresholds at which they are counted
+    rates    whether other bounds and presets are tried on a part of the array
     """
-    facts, sizes = [name, units, "", ""], (0, 0)
+    said, axes = _described(original)
+    facts, sizes = [name or said[0], units or said[1], "", "", *said[2:]], (0, 0)
     if isinstance(decoded, (bytes, bytearray, memoryview, str, os.PathLike)):
         info = inspect(decoded)
-        facts[2:] = [",".join(kind if kind == "lossless" else f"{kind}={value!r}" for kind, value in info.bound.items()), info.recipe]
+        facts[2:4] = [",".join(kind if kind == "lossless" else f"{kind}={value!r}" for kind, value in info.bound.items()), info.recipe]
         bound, sizes, decoded = bound or info.abs_bound, (info.input_bytes, info.stream_bytes), decompress(decoded, threads=threads)
     first, second, as_type = _alike(original, decoded)
     found = value_range(original, fill)
-    page, scores = _native.report(first, second, as_type, found.fill_bits if found else [], title, facts, float(bound), sizes, rates,
-                                  threads or default_threads(), progress)
-    return Report(page, scores, np.asarray(original), np.asarray(decoded), float(bound))
+    page, scores, features = _native.report(first, second, as_type, found.fill_bits if found else [], title, facts, float(bound), sizes,
+                                            rates, threads or default_threads(), progress, axes, profile, [float(v) for v in levels])
+    return Report(page, scores, features, np.asarray(original), np.asarray(decoded), float(bound))
+
+
+def _described(array: Any) -> tuple[list[str], list[tuple[str, str, list[float]]]]:
+    """What an xarray.DataArray says of itself: name, units, long and standard name; and its axes."""
+    attributes, dims, coords = (getattr(array, name, None) for name in ("attrs", "dims", "coords"))
+    if not isinstance(attributes, Mapping) or coords is None or dims is None:
+        return ["", "", "", ""], []
+    axes = []
+    for dim in dims:
+        values = np.asarray(coords[dim]) if dim in coords else np.empty(0)
+        is_number = values.dtype.kind in "fiu" and values.ndim == 1
+        axes.append((str(dim), str(coords[dim].attrs.get("units", "")) if is_number else "", values.astype("f8").tolist() if is_number else []))
+    return [str(getattr(array, "name", None) or ""), *(str(attributes.get(key, "")) for key in ("units", "long_name", "standard_name"))], axes
 
 
 def compress_together(

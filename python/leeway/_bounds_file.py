@@ -7,6 +7,7 @@ import os
 from typing import Any, Iterable, Mapping, NamedTuple
 
 KINDS = ("abs", "rel", "psnr", "l2", "pointwise")
+RULES = ("keep", "min", "max")
 
 
 class OwnBound(NamedTuple):
@@ -14,6 +15,7 @@ class OwnBound(NamedTuple):
 
     limits: dict[str, Any]
     recipe: str | None = None
+    rules: Mapping[str, Any] = {}  #: keep, min, max
 
 
 class Bounds(NamedTuple):
@@ -82,12 +84,15 @@ def _bounds(said: Mapping[str, Any], path: str) -> Bounds:
 
 
 def _own_bound(name: str, said: Any) -> OwnBound:
-    """From a text like "abs:0.01,psnr:60" or a table like { rel = 1e-4, recipe = "small" }."""
+    """From a text like "abs:0.01,psnr:60" or "abs:1e-6,keep:zeros,min:0", or a table like { rel = 1e-4, recipe = "small" }."""
     limits: dict[str, Any] = {}
+    rules: dict[str, Any] = {}
     items = dict(said) if isinstance(said, Mapping) else dict(_parsed(said)) if isinstance(said, str) else {}
     recipe = items.pop("recipe", None) if isinstance(said, Mapping) else None
     for kind, value in items.items():
-        if kind == "lossless" and value is True:
+        if kind in RULES and isinstance(value, str if kind == "keep" else (int, float)):
+            rules[kind] = value if kind == "keep" else float(value)
+        elif kind == "lossless" and value is True:
             limits[kind] = True
         elif kind in KINDS and isinstance(value, (int, float)) and not isinstance(value, bool):
             limits[kind] = float(value)
@@ -97,12 +102,17 @@ def _own_bound(name: str, said: Any) -> OwnBound:
     if not limits:
         raise ValueError(f"{name!r} needs a bound, like \"abs:0.01\", \"lossless\" or {{ rel = 1e-4 }}, not {said!r}; there are "
                          f"{', '.join(KINDS)} and lossless")
-    return OwnBound(limits, recipe)
+    return OwnBound(limits, recipe, rules)
 
 
 def _parsed(text: str) -> Iterable[tuple[str, Any]]:
+    kept = [item.partition(":")[2] for item in text.split(",") if item.startswith("keep:")]
+    if kept:
+        yield "keep", ",".join(kept)
     for item in text.split(","):
         kind, _, value = item.partition(":")
+        if kind == "keep":
+            continue
         try:
             yield kind, True if item == "lossless" else float(value)
         except ValueError:

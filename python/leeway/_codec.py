@@ -24,23 +24,28 @@ class Options:
     range: float | None = None
     values: float | None = None
     big_endian: bool = False
+    keep: str = ""
+    min: float | None = None
+    max: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lossless", bool(self.lossless))
         object.__setattr__(self, "big_endian", bool(self.big_endian))
-        for name in ("abs", "rel", "psnr", "l2", "pointwise", "range", "values"):
+        for name in ("abs", "rel", "psnr", "l2", "pointwise", "range", "values", "min", "max"):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else _arrays.number(f"{name}=", value))
         object.__setattr__(self, "fill", None if self.fill is None else tuple(_arrays.numbers(self.fill)))
         limits = leeway._limits(self.abs, self.rel, self.psnr, self.l2, self.lossless, None, None, self.pointwise)
         object.__setattr__(self, "_limits", limits)
+        object.__setattr__(self, "keep", self.keep if isinstance(self.keep, str) else ",".join(self.keep))
+        object.__setattr__(self, "_rules", leeway._rules(self.keep, self.min, self.max))
         self.compress_chunk(np.zeros(1, "f4"))  # complains at once, not at the first chunk
 
     def compress_chunk(self, values: Any, *, fill: Iterable[float] = (), region_bounds: Iterable[tuple[Any, float]] = (),
                        threads: int = 1) -> bytes:
         """The stream of a chunk. What the chunk was decoded from, if this process has done so, keeps its bits."""
         return leeway._compress_chunk(values, self._limits, self.recipe, [*(self.fill or ()), *fill], region_bounds, threads,
-                                      (self.range or 0.0, self.values or 0.0))
+                                      (self.range or 0.0, self.values or 0.0), self._rules)
 
     def configuration(self) -> dict[str, Any]:
         """What was said, as JSON has it."""

@@ -12,7 +12,7 @@ import numpy as np
 
 LABELS = {"max_abs": "largest error", "max_rel": "of the range", "max_pointwise": "of a value", "mean_error": "mean error",
           "rmse": "RMSE", "nrmse": "RMSE of the range", "psnr": "PSNR [dB]", "l2": "L2 norm", "pearson": "Pearson's r",
-          "ssim": "SSIM (7 x 7 windows)", "special_mismatches": "special values that differ"}
+          "ssim": "SSIM (7 x 7 windows)", "dssim": "data SSIM, worst map", "special_mismatches": "special values that differ"}
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -145,10 +145,12 @@ class Together(dict[str, bytes]):
 class Report:
     """What compression did to an array: scores, a page of its own, and pictures. It shows itself in a notebook."""
 
-    def __init__(self, page: str, scores: Sequence[Mapping[str, Any]], original: np.ndarray, decoded: np.ndarray, bound: float) -> None:
+    def __init__(self, page: str, scores: Sequence[Mapping[str, Any]], features: Sequence[Mapping[str, Any]], original: np.ndarray,
+                 decoded: np.ndarray, bound: float) -> None:
         self.html = page  #: the whole page, which needs nothing else
         self.scores = {score["name"]: score["value"] for score in scores}
         self.verdicts = {score["name"]: score["verdict"] for score in scores if score["verdict"] != "none"}
+        self.features = tuple(features)  #: what the profile counts, each with "what", "level", "original" and "decoded"
         self.bound = bound  #: absolute; 0 if it is not known
         self._scores, self._original, self._decoded = scores, original, decoded
 
@@ -170,10 +172,7 @@ class Report:
     def plot(self, index: Any = None, *, cmap: str = "viridis") -> Any:
         """Original, decoded and difference of a map, side by side, with matplotlib; returns the figure. `index` selects the map from the
         axes before the last two; if it is not given, the one with the largest error."""
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError("plot() needs the package matplotlib") from None
+        plt = _pyplot()
         x, y = (np.asarray(array) for array in (self._original, self._decoded))
         if x.ndim < 2:
             x, y = x.reshape(1, -1), y.reshape(1, -1)
@@ -192,3 +191,34 @@ class Report:
         figure.colorbar(axes[2].imshow(e, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest"), ax=axes[2])
         axes[2].set_title("decoded - original")
         return figure
+
+    def plot_errors(self, bins: int = 101) -> Any:
+        """How the errors are distributed, with the bound, and the power spectra along the last axis of original, decoded and error, with
+        matplotlib; returns the figure."""
+        plt = _pyplot()
+        x, y = (np.ma.masked_invalid(np.asarray(array, "f8")) for array in (self._original, self._decoded))
+        x, y = (np.ma.masked_where(np.ma.getmaskarray(x) | np.ma.getmaskarray(y) | (np.abs(x.filled(0)) >= 1e30), array) for array in (x, y))
+        error = y - x
+        figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4), constrained_layout=True)
+        limit = self.bound or float(np.abs(error).max() or 1.0)
+        left.hist(error.compressed(), bins=bins, range=(-limit, limit), log=True)
+        for side in (-limit, limit):
+            left.axvline(side, color="tab:red", linestyle="--")
+        left.set(title="errors and the bound", xlabel="decoded - original", ylabel="values")
+        n = x.shape[-1] if x.ndim else 1
+        for array, label in ((x, "original"), (y, "decoded"), (error, "error")):
+            lines = np.ma.filled(array - array.mean(), 0.0).reshape(-1, n)
+            power = (np.abs(np.fft.rfft(lines, axis=1))**2).mean(axis=0)[1:] / n
+            if power.size:
+                right.loglog(np.arange(1, power.size + 1) / (n / 2), power, label=label)
+        right.set(title="power along the last axis", xlabel="wave number, of Nyquist's", ylabel="power")
+        right.legend()
+        return figure
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("plots need the package matplotlib") from None
+    return plt

@@ -60,7 +60,8 @@ _register()
 def parameters(
     *, abs: float | None = None, rel: float | None = None, psnr: float | None = None, l2: float | None = None,
     pointwise: float | None = None, lossless: bool = False, range: float | None = None, values: float | None = None,
-    recipe: str = "balanced", fill: float | Iterable[float] | None = (), region_bounds: Any = (),
+    recipe: str = "balanced", fill: float | Iterable[float] | None = (), region_bounds: Any = (), keep: str | Iterable[str] = (),
+    min: float | None = None, max: float | None = None,
 ) -> tuple[int, ...]:
     """The numbers (cd_values) that the filter takes; filter() explains the arguments."""
     if region_bounds:
@@ -71,7 +72,7 @@ def parameters(
     said += [f"{name}={_arrays.number(f'{name}=', value)!r}" for name, value in given.items() if value is not None]
     if not said:
         raise ValueError("a bound is needed: abs=, rel= or psnr= with range=, l2= with values=, pointwise= or lossless=True")
-    said += [f"recipe={recipe}"] + [f"fill={value!r}" for value in _arrays.numbers(fill)]
+    said += [f"recipe={recipe}"] + [f"fill={value!r}" for value in _arrays.numbers(fill)] + [leeway._rules(keep, min, max)]
     return tuple(_native.HDF5Filter(" ".join(said)).words)
 
 
@@ -90,16 +91,18 @@ class Filter(h5py.filters.FilterRefBase):
 def filter(
     *, abs: float | None = None, rel: float | None = None, psnr: float | None = None, l2: float | None = None,
     pointwise: float | None = None, lossless: bool = False, range: float | None = None, values: float | None = None,
-    recipe: str = "balanced", fill: float | Iterable[float] | None = (), region_bounds: Any = (),
+    recipe: str = "balanced", fill: float | Iterable[float] | None = (), region_bounds: Any = (), keep: str | Iterable[str] = (),
+    min: float | None = None, max: float | None = None,
 ) -> Filter:
     """filter(abs=0.01), filter(rel=1e-3, range=80.0), filter(psnr=60, range=80.0), filter(lossless=True); with recipe= and fill= as
-    compress() takes them. Several bounds together must all hold; pointwise= stands alone.
+    compress() takes them. Several bounds together must all hold; pointwise= stands alone. keep="zeros,sign", min= and max= hold for
+    every value, in the units in which it is stored.
 
     A filter sees only one chunk at a time: `rel` and `psnr` need `range`, the maximum - minimum of all values, and `l2` needs
     `values`, their number. filter_for() takes both from the values. `psnr` and `l2` hold for the whole dataset, since the squared
     errors of every chunk are at most what they allow for each of its values that is neither 0 nor special."""
     return Filter(abs=abs, rel=rel, psnr=psnr, l2=l2, pointwise=pointwise, lossless=lossless, range=range, values=values,
-                  recipe=recipe, fill=fill, region_bounds=region_bounds)
+                  recipe=recipe, fill=fill, region_bounds=region_bounds, keep=keep, min=min, max=max)
 
 
 def filter_for(array: Any, *, rel: float | None = None, psnr: float | None = None, l2: float | None = None,

@@ -163,7 +163,7 @@ class _Wishes:
             limits = {"lossless": True}
         if "pointwise" in limits and len(limits) > 1:
             raise ValueError(f"{name!r}: a pointwise bound stands alone; choose it or {', '.join(sorted(set(limits) - {'pointwise'}))}")
-        return _bounds_file.OwnBound(limits, own.recipe if own else None) if limits else None
+        return _bounds_file.OwnBound(limits, own.recipe if own else None, own.rules if own else {}) if limits else None
 
 
 def _fills(stored: Any, *keys: str) -> list[float]:
@@ -196,6 +196,7 @@ class _Asked:
         self.name, self.limits, self.values = name, limits, variable.size
         self.unit = np.abs(float(stored.attrs.get("scale_factor", 1))) or 1.0
         self.offset = float(stored.attrs.get("add_offset", 0))
+        self.scale = float(stored.attrs.get("scale_factor", 1)) or 1.0
         self.fills = _fills(stored, "_FillValue", "missing_value")
         self.own_fill = _fills(stored, "_FillValue")  #: an HDF5 dataset tells the filter itself
         self.wraps = str(stored.attrs.get("_Unsigned", "false")).lower() == "true"  #: between large values and negative ones
@@ -255,6 +256,15 @@ class _Asked:
             options |= {"l2": self._left(self.rms, packing + rounding), "values": 1}
         return options
 
+    def stored_rules(self, rules: Mapping[str, Any]) -> dict[str, Any]:
+        """keep, min and max, for the numbers that are stored."""
+        if self.offset and "keep" in rules:
+            raise ValueError(f"{self.name!r} is packed with an offset (add_offset): zeros and signs of its values cannot be kept")
+        stored = {key: (value - self.offset) / self.scale if key != "keep" else value for key, value in rules.items()}
+        if self.scale < 0:
+            stored = {{"min": "max", "max": "min"}.get(key, key): value for key, value in stored.items()}
+        return stored
+
     def _left(self, limit: float, cost: float) -> float:
         """Of a bound, for the numbers that are stored."""
         if limit <= cost:
@@ -294,6 +304,9 @@ def encoding(
     bounds: str | os.PathLike | Mapping[str, Any] | None = None,
     region_bounds: Mapping[str, Iterable[tuple[Any, float]]] | None = None,
     recipe: str | Mapping[str, str] | None = None,
+    keep: str | Mapping[str, str] = "",
+    min: Bounds = None,
+    max: Bounds = None,
     exclude: str | Iterable[str] = (),
     to: str = "netcdf",
     zarr_format: int = 3,
@@ -308,6 +321,9 @@ def encoding(
                    variable counts instead of a bound for all; a variable that the dataset lacks is passed over, with a warning
     region_bounds  for each name, pairs of a region and a smaller bound there; only for variables of one chunk in a Zarr 3 store
     recipe         one for all, "balanced" if not given, or a mapping from names
+    keep           "zeros", "sign" or "zeros,sign": what is 0, or below, at or above 0, stays so; for all that are compressed, or by name
+    min, max       limits that no value passes, unless it has done so before; for all, or by name. A bounds file has both, too:
+                   "pr" = "abs:1e-6,keep:zeros,min:0"
     exclude        names or patterns ("p*") of variables that stay as they are, also if `bounds` names them
 
     Variables that describe others (coordinates, cell bounds, meshes, flags, as CF and UGRID mark them) are left alone unless
@@ -349,6 +365,9 @@ def encoding(
         asked = _Asked(name, variable, of_values, wish.limits)
         own_recipe = recipe.get(name) if isinstance(recipe, Mapping) else recipe
         options = asked.options | {"recipe": own_recipe or wish.recipe or in_file.recipe or "balanced"}
+        rules = (wish.rules or {}) | {key: value for key, value in zip(_bounds_file.RULES, (_of(name, given) for given in (keep, min, max)))
+                                      if value not in (None, "")}
+        options |= asked.stored_rules(rules)
         options |= _regions_of(name, variable, (region_bounds or {}).get(name), to, zarr_format)
         result[name] = kept | _coding(variable, asked, options, to, zarr_format)
         bound = _joined(variable.attrs.get("lossy_compression_bound", "lossless"), asked.bound)
@@ -356,7 +375,13 @@ def encoding(
             lossy_compression="leeway: lossless compression" if bound == "lossless" else "leeway: error-bounded compression",
             lossy_compression_bound=bound, lossy_compression_version=leeway.__version__,
             lossy_compression_reader=_native.HDF5_READER if to == "netcdf" else ZARR_READER)
+        if rules:
+            result.attributes[name]["lossy_compression_rules"] = leeway._rules(rules.get("keep", ""), rules.get("min"), rules.get("max"))
     return result
+
+
+def _of(name: str, given: Any) -> Any:
+    return given.get(name) if isinstance(given, Mapping) else given
 
 
 class Advice(dict):

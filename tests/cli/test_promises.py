@@ -96,7 +96,7 @@ def test_rain(leeway):
     leeway("compress", "rain.npy", "--abs", "0.01", "--max", "0.5", "-o", "capped.lwy")
     b = decoded(leeway, "capped.lwy")[valid]
     assert (b[a <= 0.5] <= 0.5).all() and (b[a > 0.5] == a[a > 0.5]).all()
-    # Without promises there are negative values.
+    # Without promises, and without the range that presets keep, there are negative values.
     leeway("compress", "rain.npy", "--abs", "0.01", "--recipe", "pyramid+linear+rans", "-o", "free.lwy")
     assert decoded(leeway, "free.lwy")[valid].min() < 0
 
@@ -163,3 +163,49 @@ def test_real_wind(leeway):
         leeway("compress", f"{name}.npy", "--abs", 0.1 / np.sqrt(2), "--preset", "small", "-o", f"{name}.lwy")
     alone, together = (sum((leeway.folder / folder / f"{name}.lwy").stat().st_size for name in "uv") for folder in (".", "out"))
     assert alone > 1.28 * together  # 1.300 when this was written
+
+
+def test_rules_in_files(leeway):
+    """Zeros, signs and limits hold in netCDF files, too, chunk by chunk."""
+    netCDF4 = pytest.importorskip("netCDF4")
+    rng = np.random.default_rng(3)
+    fields = {"pr": rain(), "w": (np.sin(np.mgrid[:100, :120][1] / 9) + rng.normal(0, 0.01, (100, 120))).astype("f4")}
+    fields["pr"] = np.where(np.isfinite(fields["pr"]) & (fields["pr"] < 1e19), fields["pr"], np.float32(1e20))
+    fields["w"][np.abs(fields["w"]) < 0.02] = 0
+    with netCDF4.Dataset(leeway.folder / "run.nc", "w") as file:
+        file.createDimension("y", 100), file.createDimension("x", 120)
+        for name, values in fields.items():
+            variable = file.createVariable(name, "f4", ("y", "x"), fill_value=np.float32(1e20))
+            variable.set_auto_mask(False)
+            variable[...] = values
+        packed = file.createVariable("packed", "i2", ("y", "x"))
+        packed.scale_factor, packed.add_offset = 0.01, 20.0
+        packed[...] = 20 + 30 * fields["w"]
+    leeway("compress", "run.nc", "--variable", "pr=abs:0.01,keep:zeros,keep:sign,min:0", "--variable", "w=abs:0.05,keep:zeros,keep:sign,max:0.9",
+           "--variable", "packed=abs:0.5,min:0,max:40", "-o", "small.nc")
+    leeway("decompress", "small.nc", "-o", "plain.nc")
+    with netCDF4.Dataset(leeway.folder / "plain.nc") as file, netCDF4.Dataset(leeway.folder / "run.nc") as before:
+        for name, values in fields.items():
+            file[name].set_auto_mask(False)
+            found, valid = file[name][...], values < 1e19
+            assert 0 < np.abs(found - values)[valid].max() <= {"pr": 0.01, "w": 0.05}[name]
+            assert (np.sign(found) == np.sign(values))[valid].all() and (found == values)[~valid].all()
+        assert (found <= 0.9)[fields["w"] <= 0.9].all() and (found == fields["w"])[fields["w"] > 0.9].all()
+        a, b = before["packed"][...], file["packed"][...]
+        assert 0 < np.abs(a - b).max() <= 0.5 + 1e-9 and b[a >= 0].min() >= 0 and b[a <= 40].max() <= 40
+    with netCDF4.Dataset(leeway.folder / "small.nc") as file:
+        assert file["pr"].lossy_compression_rules == "keep=zeros,sign min=0"
+    assert "keep=zeros,sign min=0 kept" in leeway("verify", "small.nc", "--against", "run.nc")
+    # A file that breaks them is told.
+    with netCDF4.Dataset(leeway.folder / "run.nc", "a") as file:
+        file["pr"][50, 60:70] = 0
+        file["pr"][20, 60:70] = -1e-4
+    done = leeway.run("verify", "small.nc", "--against", "run.nc")
+    assert done.returncode == 3 and b"values break keep=zeros,sign min=0" in done.stderr
+    assert "packed with an offset" in leeway.fails(2, "compress", "run.nc", "--variable", "packed=abs:0.5,keep:zeros", "-o", "no.nc")
+    leeway("compress", "run.nc:w", "--abs", "0.05", "--keep", "sign", "-o", "w.nc")
+    assert "keep=sign kept" in leeway("verify", "w.nc", "--against", "run.nc")
+    (leeway.folder / "bounds.toml").write_text('[variables]\npr = { abs = 0.01, keep = "zeros", min = 0 }\nw = "abs:0.05,keep:sign"\n')
+    leeway("compress", "run.nc", "--bounds-file", "bounds.toml", "-o", "again.nc")
+    with netCDF4.Dataset(leeway.folder / "again.nc") as file:
+        assert file["pr"].lossy_compression_rules == "keep=zeros min=0" and file["w"].lossy_compression_rules == "keep=sign"

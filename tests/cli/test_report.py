@@ -252,3 +252,119 @@ def test_types(leeway, dtype):
     s = leeway.json("report", "x.npy", "y.npy")[0]["scores"]
     assert s["max_abs"] == 3 and s["special_mismatches"] == 0
     close(s["rmse"], 3 / np.sqrt(600))
+
+
+def run_file(leeway, seed=5):
+    """A netCDF file with coordinates, and one that is a little off."""
+    rng = np.random.default_rng(seed)
+    lat, lon = np.linspace(-87.5, 87.5, 36), np.arange(0, 360, 7.5)
+    shape = (4, lat.size, lon.size)
+    values = {"u": 10 + ndimage.gaussian_filter(rng.normal(0, 40, shape), (1, 2, 2)), "v": ndimage.gaussian_filter(rng.normal(0, 40, shape), (1, 2, 2)),
+              "pr": np.maximum(0, ndimage.gaussian_filter(rng.normal(0, 1, shape), (1, 2, 2))) * 1e-3}
+    for name, noise in (("run.nc", 0), ("off.nc", 1)):
+        with netCDF4.Dataset(leeway.folder / name, "w") as file:
+            for dim, coordinates, units in (("time", np.arange(4) * 6.0, "hours since 2000-01-01"), ("lat", lat, "degrees_north"),
+                                            ("lon", lon, "degrees_east")):
+                file.createDimension(dim, coordinates.size)
+                variable = file.createVariable(dim, "f8", (dim,))
+                variable.units, variable[...] = units, coordinates
+            for key, field in values.items():
+                variable = file.createVariable(key, "f4", ("time", "lat", "lon"))
+                variable.units = "kg m-2 s-1" if key == "pr" else "m s-1"
+                variable[...] = field + noise * rng.uniform(-1, 1, shape) * (1e-5 if key == "pr" else 0.05)
+    read = lambda name: {key: np.asarray(netCDF4.Dataset(leeway.folder / name)[key][...], "f8") for key in values}
+    return lat, lon, read("run.nc"), read("off.nc")
+
+
+def test_coordinates(leeway):
+    lat, lon, before, after = run_file(leeway)
+    said = {entry["variable"]: entry for entry in leeway.json("report", "run.nc", "off.nc")}
+    weights = np.broadcast_to(np.cos(np.radians(lat))[:, None], before["u"].shape)
+    s = said["u"]["scores"]
+    close(s["area_mean"], np.average(before["u"], weights=weights))
+    close(s["area_bias"], np.average(before["u"] - after["u"], weights=weights), rel=1e-8)
+    t, y, x = said["u"]["max_at"]
+    assert said["u"]["max_place"] == f"[{t}, {y}, {x}] (time {6 * t}, lat {lat[y]:g}, lon {lon[x]:g})"
+    assert np.unravel_index(np.argmax(abs(before["u"] - after["u"])), before["u"].shape) == (t, y, x)
+
+
+def test_derived_quantities(leeway):
+    _, _, before, after = run_file(leeway)
+    d = lambda f, axis: np.gradient(f, axis=axis)
+    quantities = {"vorticity(u,v)": lambda f: d(f["v"], 2) - d(f["u"], 1), "divergence(u,v)": lambda f: d(f["u"], 2) + d(f["v"], 1)}
+    asked = {"sqrt(u^2+v^2)": lambda f: np.hypot(f["u"], f["v"]), "d(u,0)*pr": lambda f: d(f["u"], 0) * f["pr"]}
+    for args, expected in (((), quantities), (("--derive", *asked), asked)):
+        said = {entry["variable"]: entry["scores"] for entry in leeway.json("report", "run.nc", "off.nc", *args)}
+        assert set(said) == {"u", "v", "pr", *expected}
+        for text, of in expected.items():
+            x, y = of(before), of(after)
+            close(said[text]["max_abs"], abs(x - y).max()), close(said[text]["rmse"], np.sqrt(((x - y)**2).mean()))
+            close(said[text]["mean"], x.mean(), rel=1e-8), close(said[text]["std"], x.std())
+    assert "there is no variable 'w'" in leeway.fails(2, "report", "run.nc", "off.nc", "--json", "--derive", "u+w")
+    x, y = fields((20, 30), holes=False)
+    np.save(leeway.folder / "x.npy", x), np.save(leeway.folder / "y.npy", y)
+    entry = leeway.json("report", "x.npy", "y.npy", "--derive", "gradient(x)")[1]
+    size = lambda f: np.hypot(d(f.astype("f8"), 0), d(f.astype("f8"), 1))
+    close(entry["scores"]["rmse"], np.sqrt(((size(x) - size(y))**2).mean()))
+
+
+def contours(f, level, valid):
+    above = f > level
+    return sum(((np.diff(above.astype("i1"), axis=axis) != 0) & np.take(valid, range(1, f.shape[axis]), axis)
+                & np.take(valid, range(f.shape[axis] - 1), axis)).sum() for axis in (1, 2))
+
+
+def test_features(leeway):
+    x, y = fields((6, 40, 57))
+    np.save(leeway.folder / "x.npy", x), np.save(leeway.folder / "y.npy", y)
+    valid = np.isfinite(x) & (x != np.float32(1e20))
+    x, y = (np.where(valid, v, 0).astype("f8") for v in (x, y))
+    of = lambda *args: {(f["what"], f["level"]): (f["original"], f["decoded"]) for f in leeway.json("report", "x.npy", "y.npy", *args)[0]["features"]}
+    found = of("--level", "3.5,9")
+    for level in (3.5, 9):
+        assert found["Values above", level] == tuple(((v > level) & valid).sum() for v in (x, y))
+        assert found["Values that changed sides of", level][1] == (((x > level) != (y > level)) & valid).sum()
+        assert found["Length of contours at", level] == tuple(contours(v, level, valid) for v in (x, y))
+    found = of("--profile", "turbulence")
+    for r in (1, 2, 4, 8):
+        both = valid[..., r:] & valid[..., :-r]
+        steps = [(v[..., r:] - v[..., :-r])[both] for v in (x, y)]
+        apart = f" of differences over {r} grid point" + "s" * (r > 1)
+        for name, moment in (("Mean square", lambda a: (a**2).mean()), ("Skewness", lambda a: (a**3).mean() / (a**2).mean()**1.5),
+                             ("Flatness", lambda a: (a**4).mean() / (a**2).mean()**2)):
+            for side, expected in zip(found[name + apart, "nan"], map(moment, steps)):
+                close(side, expected)
+    found = of("--profile", "cosmology", "--level", "12")
+    peak = lambda v: v == ndimage.maximum_filter(v, (1, 3, 3))
+    inner = ndimage.minimum_filter(valid.astype("i1"), (1, 3, 3), mode="constant") > 0
+    assert found["Peaks above", 12] == tuple((peak(v) & inner & (v > 12)).sum() for v in (x, y))
+    for side, v in zip(found["Sum of values above", 12], (x, y)):
+        close(side, v[(v > 12) & valid].sum())
+    assert "there is no profile 'x'; there are generic" in leeway.fails(2, "report", "x.npy", "y.npy", "--json", "--profile", "x")
+
+
+def test_features_of_particles_and_images(leeway):
+    rng = np.random.default_rng(2)
+    x = np.cumsum(rng.normal(0, 1, (5, 300, 3)), axis=0)
+    y = x + rng.uniform(-0.1, 0.1, x.shape)
+    np.save(leeway.folder / "x.npy", x), np.save(leeway.folder / "y.npy", y)
+    said, = leeway.json("report", "x.npy", "y.npy", "--profile", "particles")
+    for name, v in (("original", x), ("decoded", y)):
+        close(said["displacement"][name][1:], ((v - v[0])**2).mean(axis=(1, 2))[1:])
+        i, j = np.tril_indices(300, -1)
+        apart = np.sqrt(((v[0][i] - v[0][j])**2).sum(axis=1))
+        counts, _ = np.histogram(apart[apart < said["pair_distances"]["largest"]], 64, (0, said["pair_distances"]["largest"]))
+        assert said["pair_distances"][name] == counts.tolist()
+    x = rng.integers(0, 256, (30, 40)).astype("u1")
+    y = np.clip(x.astype(int) + rng.integers(-1, 2, x.shape), 0, 255).astype("u1")
+    np.save(leeway.folder / "x.npy", x), np.save(leeway.folder / "y.npy", y)
+    found = {(f["what"], f["level"]): (f["original"], f["decoded"]) for f in leeway.json("report", "x.npy", "y.npy", "--profile", "image")[0]["features"]}
+    assert found["Values equal to", 255] == ((x == 255).sum(), (y == 255).sum()) and found["Values that changed", "nan"][1] == (x != y).sum()
+
+
+def test_wet_days(leeway):
+    _, _, before, after = run_file(leeway)
+    said = {entry["variable"]: entry for entry in leeway.json("report", "run.nc:pr", "off.nc:pr", "--profile", "climate")}
+    wet = said["pr"]["features"][0]
+    assert wet["what"] == "Values above" and wet["level"] == pytest.approx(1 / 86400)
+    assert (wet["original"], wet["decoded"]) == ((before["pr"] > wet["level"]).sum(), (after["pr"] > wet["level"]).sum())

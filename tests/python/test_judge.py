@@ -30,6 +30,7 @@ def test_comparison():
     values = field()
     said = leeway.compare(values, values + np.float32(0.5))
     assert said.psnr == said["psnr"] and said.max_abs == pytest.approx(0.5, 1e-4)
+    assert leeway.compare(values, values).dssim == 1 and said.dssim < 1
     assert "largest error" in repr(said) and "<table>" in said._repr_html_()
     with pytest.raises(AttributeError, match="there is no measure 'beauty'"):
         said.beauty
@@ -52,9 +53,14 @@ def test_pictures():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     values = field()
-    figure = leeway.report(values, leeway.compress(values, abs=0.05), rates=False).plot()
+    report = leeway.report(values, leeway.compress(values, abs=0.05), rates=False)
+    figure = report.plot()
     assert [ax.get_title() for ax in figure.axes[:3]] == ["original", "decoded", "decoded - original"]
     leeway.report(values[0], leeway.compress(values[0], abs=0.05), rates=False).plot()
+    left, right = report.plot_errors().axes
+    assert sum(bar.get_height() for bar in left.patches) == values.size and len(right.lines) == 3
+    values[0, :5] = np.nan
+    leeway.report(values, leeway.compress(values, abs=0.05), rates=False).plot_errors()
 
 
 def test_promises():
@@ -87,3 +93,90 @@ def test_advice_for_a_dataset():
     encoding = leeway.xarray.encoding(ds, bounds=advice)
     assert set(encoding) == {"t", "q"} and encoding.attributes["t"]["lossy_compression_bound"] == advice["t"].replace(":", "=")
     assert set(leeway.xarray.advise(ds, exclude="q", want="ratio=10")) == {"t"}
+
+
+def test_a_report_of_a_data_array():
+    xarray = pytest.importorskip("xarray")
+    values, lat = field(), np.linspace(-79, 79, 80)
+    array = xarray.DataArray(values, dims=("time", "lat", "lon"), coords={"lat": ("lat", lat, {"units": "degrees_north"})}, name="tas",
+                             attrs={"units": "K", "long_name": "temperature"})
+    report = leeway.report(array, leeway.compress(array, abs=0.05), profile="climate", rates=False)
+    weights = np.broadcast_to(np.cos(np.radians(lat))[:, None], values.shape)
+    assert report.scores["area_mean"] == pytest.approx(np.average(values.astype("f8"), weights=weights), rel=1e-12)
+    assert ">tas<" in report.html and "0.05 K" in report.html and "lat -79" in report.html
+    assert [f["level"] for f in report.features if f["what"] == "Values above"] == [273.15, 298.15]
+    assert leeway.report(values, values, levels=[280], rates=False).features[0]["original"] == (values > 280).sum()
+
+
+def rain():
+    rng = np.random.default_rng(4)
+    y, x = np.mgrid[:90, :110]
+    values = np.maximum(0, np.sin(y / 9) * np.cos(x / 13)) * np.exp(rng.normal(0, 1, (90, 110)) - 3)
+    return np.where(values < 1e-3, 0, values).astype("f4")
+
+
+def keeps(found, values, bound=0.01):
+    return np.abs(found - values).max() <= bound and (np.sign(found) == np.sign(values)).all() and found.max() <= max(0.2, values.max())
+
+
+def test_rules():
+    values = rain()
+    stream = leeway.compress(values, abs=0.01, keep="zeros,sign", min=0, max=0.2, recipe="small")
+    found = leeway.decompress(stream)
+    assert keeps(found, values) and (found <= 0.2)[values <= 0.2].all() and (found == values)[values > 0.2].all()
+    assert {text for text, _, _ in leeway.inspect(stream).promises} == {"zeros({x})", "sign({x})", "{x}>=0", "{x}<=0.2"}
+    assert leeway.verify(stream, values)
+    other = values.copy()
+    other[values == 0] = 0.005
+    assert any("is not kept" in complaint for complaint in leeway.verify(stream, other).complaints)
+    similar = leeway.compress(field(), ssim=0.9995)
+    assert leeway.compare(field(), similar).dssim >= 0.9995 and leeway.verify(similar, field())
+    assert any("data SSIM" in complaint for complaint in leeway.verify(similar, field(noise=1)).complaints)
+    with pytest.raises(ValueError, match="not 'ones'"):
+        leeway.compress(values, abs=1, keep="ones")
+    with pytest.raises(ValueError, match="go together with"):
+        leeway.compress(values, psnr=60, min=0)
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_rules_of_chunks(mixed, tmp_path):
+    values = rain()
+    if mixed:  # values next to zero on both sides: bounds value by value are needed
+        values[40:] -= np.float32(0.05)
+        values[np.abs(values) < 2e-3] = 0
+    numcodecs, h5py = pytest.importorskip("leeway.numcodecs"), pytest.importorskip("h5py")
+    import leeway.hdf5
+    codec = numcodecs.Leeway(abs=0.01, keep="zeros,sign", max=0.2)
+    assert keeps(codec.decode(codec.encode(values)), values) and numcodecs.Leeway(**{k: v for k, v in codec.get_config().items() if k != "id"}) == codec
+    with h5py.File(tmp_path / "f.h5", "w") as file:
+        file.create_dataset("pr", data=values, chunks=(45, 55), **leeway.hdf5.filter(abs=0.01, keep="zeros,sign", max=0.2))
+        assert keeps(file["pr"][...], values) and keeps(leeway.hdf5.read(file["pr"]), values) and (file["pr"][...] != values).any()
+        leeway.hdf5.write(file["pr"], values)
+        assert keeps(file["pr"][...], values)
+        file["pr"][3:7] = values[3:7]  # in part: what was decoded keeps its bits
+        assert keeps(file["pr"][...], values)
+    zarr = pytest.importorskip("zarr")
+    if zarr.__version__.startswith("3"):
+        import leeway.zarr
+        array = zarr.create_array(tmp_path / "z", data=values, chunks=(45, 55), compressors=None,
+                                  serializer=leeway.zarr.LeewayCodec(abs=0.01, keep="zeros,sign", max=0.2))
+        assert keeps(zarr.open_array(tmp_path / "z")[...], values) and array.dtype == "f4"
+
+
+def test_rules_of_variables(tmp_path):
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("h5netcdf")
+    import leeway.xarray
+    ds = xarray.Dataset({"pr": (("y", "x"), rain()), "t": (("y", "x"), field((90, 110)))})
+    ds["packed"] = 10 + ds["pr"] * 20
+    ds["packed"].encoding = {"dtype": "i2", "scale_factor": -0.01, "add_offset": 10.0}
+    for said in (dict(abs={"pr": 0.01, "t": 0.05, "packed": 0.2}, keep={"pr": "zeros,sign"}, min={"pr": 0, "packed": 10}),
+                 dict(bounds={"pr": "abs:0.01,keep:zeros,keep:sign,min:0", "t": "abs:0.05", "packed": {"abs": 0.2, "min": 10}})):
+        encoding = leeway.xarray.encoding(ds, **said)
+        encoding.describe(ds).to_netcdf(tmp_path / "f.nc", engine="h5netcdf", encoding=encoding)
+        back = xarray.open_dataset(tmp_path / "f.nc", engine="h5netcdf").load()
+        assert keeps(back["pr"].values, ds["pr"].values) and back["pr"].attrs["lossy_compression_rules"] == "keep=zeros,sign min=0.0"
+        assert back["packed"].values.min() >= 10 - 1e-6 and "lossy_compression_rules" not in back["t"].attrs
+        back.close()
+    with pytest.raises(ValueError, match="packed with an offset"):
+        leeway.xarray.encoding(ds, abs={"packed": 0.2}, keep="zeros")
