@@ -3253,6 +3253,11 @@ static const char* const lwyi_recipes[] = {
     "log+pyramid:taps=28,every=4,gain=0+linear:range=1+rans|log+pyramid+linear:range=1+rans|"
     "log+pyramid:taps=0+linear:range=1+rans|log+linear:range=1+lorenzo+rans|"
     "log+interp+linear:range=1+huffman+zstd:level=6|log+linear:range=1+lorenzo:axes=0+pack",
+    "wavelet+linear+rans",
+    "ghost:through=decoded+linear:bins=2+raw+gzip:level=1",
+    "interp+linear+huffman+zstd|composite+linear+huffman+zstd:level=6",
+    "linear:bins=128,beyond=planes+pattern+fixed-huffman+zstd",
+    "transpose:order=231+lorenzo:axes=1+linear:bins=128,beyond=planes+fixed-huffman",
 };
 #define LWYI_RECIPES (sizeof lwyi_recipes / sizeof *lwyi_recipes)
 

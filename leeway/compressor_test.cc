@@ -28,8 +28,8 @@ std::string complaint(S... stages) {
 }
 
 TEST(Compressor, ChecksParametersAsRecipesDo) {
-  EXPECT_EQ(complaint<float>(Linear(), Lorenzo{.params = {.order = 3}}),
-            "stage 'lorenzo': order must be 1 to 2, not '3'");
+  EXPECT_EQ(complaint<float>(Linear(), Lorenzo{.params = {.order = 5}}),
+            "stage 'lorenzo': order must be 1 to 4, not '5'");
   EXPECT_EQ(complaint<float>(Linear(), Blocks{.params = {.size = 40}}),
             "blocks: size must be 8, 16, 32 or 64");
   EXPECT_EQ(complaint<float>(Linear{.params = {.step = StepRule(7)}}),

@@ -41,16 +41,19 @@ Choice smallest_on_sample(const Sight& array, const CompressOptions& options) {
   const std::string recipes[] = {"balanced", "small", "plain",   "linear+arithmetic",
                                  "sz3-lr",   "eri",   "lossless"};
   if (array.shape.size() == 0) return {recipes[0]};
-  // Of blocks, the middle of the array is not the sample to try.
-  if (const std::string found = recipe_for_blocks(recipes[1], array, options); found != recipes[1])
-    return {found};
+  // The middle of a row of blocks begins inside of one: it is not the sample to try.
+  if (array.shape.squeezed().rank() < 2)
+    if (const std::string found = recipe_for_blocks(recipes[1], array, options);
+        found != recipes[1])
+      return {found};
   CompressOptions trial = options;
   trial.bound = absolute_limits(options, array.range);
   const std::string& best = *std::ranges::min_element(recipes, {}, [&](const std::string& recipe) {
     trial.recipe = recipe;
     return compress(array.middle, trial).size();
   });
-  return {trial.bound.has(BoundKind::lossless) ? best : searched(array.middle, trial, best)};
+  const std::string full = recipe_for_blocks(best, array, options);
+  return {trial.bound.has(BoundKind::lossless) ? full : searched(array.middle, trial, full)};
 }
 
 // SZ3's pipeline for X-ray images, whose values are counts: with a bound above half a count it

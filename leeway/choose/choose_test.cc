@@ -61,7 +61,7 @@ TEST(Choose, AutoSearchesParameters) {
   });
   Bytes stream, other;
   const size_t found = size_of(waves, "auto", stream);
-  EXPECT_LT(found, size_of(waves, "small", other) * 95 / 100);
+  EXPECT_LT(found, size_of(waves, "small", other));
   EXPECT_NE(inspect(stream).header.recipe, inspect(other).header.recipe);
   const auto noise = make_field<float>(shape, Texture::noise);
   const size_t of_noise = size_of(noise, "auto", stream);

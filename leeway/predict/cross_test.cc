@@ -56,7 +56,6 @@ TEST(Cross, AnyShapeTypeAndBlock) {
 
 TEST(Cross, StandsBehindTheQuantizerOnly) {
   EXPECT_THROW(parse_recipe("cross+linear+rans"), Error);
-  EXPECT_THROW(parse_recipe("pattern+linear+rans"), Error);
 }
 
 // A list is cut where blocks end.

@@ -45,7 +45,7 @@ TEST(Recipe, ErrorsSayWhatIsWrongAndWhatExists) {
       std::string::npos);
   EXPECT_NE(complaint("linear+lorenzo+linear").find("at most one quantizer"), std::string::npos);
   EXPECT_NE(complaint("linear:step=3").find("step must be short or pow2"), std::string::npos);
-  EXPECT_NE(complaint("lorenzo:order=9").find("order must be 1 to 2"), std::string::npos);
+  EXPECT_NE(complaint("lorenzo:order=9").find("order must be 1 to 4"), std::string::npos);
   EXPECT_NE(complaint("lorenzo:order").find("expected key=value"), std::string::npos);
   EXPECT_NE(complaint("lorenzo:").find("nothing follows"), std::string::npos);
   EXPECT_NE(complaint("linear++zstd").find("a stage is missing"), std::string::npos);
