@@ -1464,7 +1464,7 @@ static int lwyi_check_recipe(lwy_stream* s, const lwyi_recipe* r, int dtype) {
        (!r->predicts_first || r->quantizer != LWYI_LINEAR || p[LWYI_STEP] != 0 ||
         p[LWYI_BINS] != 0 || p[LWYI_RANGE] != 0)) ||
       (logs > 0 && !lwyi_is_float(dtype)) ||
-      (p[LWYI_SIZE] != 32 && p[LWYI_SIZE] != 64) || (p[LWYI_HEAD] != 1 && p[LWYI_HEAD] != 4) ||
+      (p[LWYI_SIZE] != 8 && p[LWYI_SIZE] != 16 && p[LWYI_SIZE] != 32 && p[LWYI_SIZE] != 64) || (p[LWYI_HEAD] != 1 && p[LWYI_HEAD] != 4) ||
       (p[LWYI_BLOCK] != 8 && p[LWYI_BLOCK] != 16 && p[LWYI_BLOCK] != 32 && p[LWYI_BLOCK] != 64))
     return lwyi_corrupt(s, "an impossible recipe");
   return 1;
@@ -2496,7 +2496,7 @@ static size_t lwyi_split_group(const lwyi_wavelet* w, unsigned group, lwyi_band*
         int fits = (set & ~group) == 0 && lwyi_popcount(set) == bits;
         for (k = 0; k < w->rank; ++k) fits = fits && (!(set >> k & 1) || level < w->depth[k]);
         if (!fits) continue;
-        for (k = 0; parts && k < w->rank; ++k)
+        for (k = 0; parts && k < w->rank && k < LWY_MAX_RANK; ++k)
           if (group >> k & 1)
             parts[count].depth[k] = (uint8_t)lwyi_min(level + 1, w->depth[k]);
         if (parts) parts[count].high = set;

@@ -22,7 +22,7 @@ REFUSED = {
     "Linear, Huffman, Lorenzo": "the order is preprocessors, predictor and quantizer (either first), encoder, lossless",
     "Linear, Lorenzo, Linear, Huffman": "at most one quantizer",
     "Zstd, Zstd, Zstd, Zstd, Zstd": "at most 4 lossless stages",
-    "Pattern, Linear, Huffman": "this predictor cannot come before the quantizer: it is made for its integers",
+    "Cross, Linear, Huffman": "this predictor cannot come before the quantizer: it is made for its integers",
     "Blocks, Linear, Huffman": "this predictor cannot come before the quantizer: it has no walk() over values",
     "Linear, Wavefront, Rans": "this predictor cannot come after the quantizer",
     "Lorenzo, Truncate, Huffman": "its codes do not depend on predictions",

@@ -163,7 +163,7 @@ def test_debian_packages(tmp_path):
 
 def test_recipes_of_other_package_managers():
     """Their syntax, and that the CMake options they set exist."""
-    options = set(re.findall(r"option\((LEEWAY_\w+)", (ROOT / "CMakeLists.txt").read_text())) | {"LEEWAY_HDF5_PLUGIN_DIR"}
+    options = set(re.findall(r"option\((LEEWAY_\w+)", (ROOT / "CMakeLists.txt").read_text())) | {"LEEWAY_HDF5_PLUGIN_DIR", "LEEWAY_GPU"}
     version = re.search(r"project\(leeway VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
     spack = (ROOT / "packaging/spack/packages/leeway/package.py").read_text()
     ast.parse(spack)

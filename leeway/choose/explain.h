@@ -43,13 +43,13 @@ struct PredictorCost {
   double entropy = 0;  // of a code, in its contexts
 };
 // The cheapest first. Of several alternatives, the first counts.
-LEEWAY_EXPORT std::vector<PredictorCost> predictor_costs(const View& array,
+std::vector<PredictorCost> predictor_costs(const View& array,
                                                          const CompressOptions& options);
 
 // Seconds that compressing takes with one thread: to predict and quantize, and in all.
 struct StageTimes {
   double predict = 0, all = 0;
 };
-LEEWAY_EXPORT StageTimes time_stages(const View& array, const Header& header);
+StageTimes time_stages(const View& array, const Header& header);
 
 }  // namespace leeway

@@ -30,7 +30,7 @@ struct TuneOptions {
 
 // Of options.recipe, within its bounds, which are resolved for the whole array. The result depends
 // on the values alone, not on time.
-LEEWAY_EXPORT Tuned tune(const View& array, const CompressOptions& options,
+Tuned tune(const View& array, const CompressOptions& options,
                          const TuneOptions& how = {});
 
 }  // namespace leeway

@@ -14,7 +14,7 @@
 
 namespace leeway {
 
-class LEEWAY_EXPORT AlternativesCodec final : public ChunkCodec {
+class AlternativesCodec final : public ChunkCodec {
  public:
   // In the order of the recipe; null stands for one that is not for this type. One is.
   AlternativesCodec(DType dtype, std::vector<std::shared_ptr<const ChunkCodec>> codecs);

@@ -21,15 +21,15 @@ struct PartRules {
 
   bool empty() const { return !zeros && !sign && !min && !max; }
   // "keep=zeros,sign min=0 max=1"; "" if there are none.
-  LEEWAY_EXPORT std::string text() const;
+  std::string text() const;
   // The other way round.
-  LEEWAY_EXPORT static PartRules of(std::string_view text);
+  static PartRules of(std::string_view text);
   // As promises of an array of this name: "zeros({pr})", "{pr}>=0".
-  LEEWAY_EXPORT std::vector<std::string> promises(const std::string& name) const;
+  std::vector<std::string> promises(const std::string& name) const;
   // Takes one of these words; says whether it is one. Throws if its value makes no sense.
-  LEEWAY_EXPORT bool take(std::string_view key, std::string_view value);
+  bool take(std::string_view key, std::string_view value);
   // The same for numbers that represent scale * stored + offset.
-  LEEWAY_EXPORT PartRules packed(double scale, double offset) const;
+  PartRules packed(double scale, double offset) const;
   friend bool operator==(const PartRules&, const PartRules&) = default;
 };
 
@@ -38,15 +38,15 @@ using PartCoder =
     std::function<CompressReport(const CompressOptions& options, std::span<u8> memory)>;
 
 // How many bytes compress_part() needs at most.
-LEEWAY_EXPORT u64 most_bytes_of_part(const View& part, const CompressOptions& options,
+u64 most_bytes_of_part(const View& part, const CompressOptions& options,
                                      const PartRules& rules);
 // Compresses a part, looks at what it decodes to, and compresses it again if a rule is broken: with
 // bounds value by value, or without loss.
-LEEWAY_EXPORT CompressReport compress_part(const View& part, const CompressOptions& options,
+CompressReport compress_part(const View& part, const CompressOptions& options,
                                            const PartRules& rules, std::span<u8> memory,
                                            const PartCoder& coder);
 // How many values of a part break the rules; `fills` are bits of its type.
-LEEWAY_EXPORT u64 broken_by(const View& original, const View& decoded,
+u64 broken_by(const View& original, const View& decoded,
                             const std::vector<u64>& fills, const PartRules& rules);
 
 }  // namespace leeway::derived

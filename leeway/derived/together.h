@@ -29,7 +29,7 @@ struct Together {
 
 // The whole of all variables, their decoded values and bounds are in memory. Throws Error if a
 // promise makes no sense or speaks of a variable that is missing.
-LEEWAY_EXPORT Together compress_together(const std::vector<Member>& members,
+Together compress_together(const std::vector<Member>& members,
                                          const std::vector<std::string>& promises,
                                          const Execution& execution);
 
@@ -41,7 +41,7 @@ struct Decoded {
 };
 // Checks promises by the absolute bounds that are stated. Those that speak of variables that are
 // missing are left out; their texts are added to `missing`.
-LEEWAY_EXPORT std::vector<Kept> check_together(const std::vector<Decoded>& members,
+std::vector<Kept> check_together(const std::vector<Decoded>& members,
                                                const std::vector<StatedPromise>& promises,
                                                const Execution& execution,
                                                std::vector<std::string>& missing);

@@ -11,7 +11,7 @@
 namespace leeway::report {
 
 // With more of it if the array is at hand.
-LEEWAY_EXPORT std::string explain_page(const std::string& title, const Explanation& found,
+std::string explain_page(const std::string& title, const Explanation& found,
                                        const View* array = nullptr,
                                        const std::vector<PredictorCost>& costs = {},
                                        const StageTimes& times = {});

@@ -28,7 +28,7 @@ struct Facts {
 };
 
 // "[3, 20, 7]", and the coordinates of the place where they are known: "(lev 500 hPa, lat 12.5)".
-LEEWAY_EXPORT std::string place_text(const Facts& facts, const Shape& shape, const Index& index);
+std::string place_text(const Facts& facts, const Shape& shape, const Index& index);
 
 // How much of the area of a regular grid each index of an axis stands for: the cosine of the
 // latitude.
@@ -36,6 +36,6 @@ struct AreaWeights {
   size_t axis = 0;
   std::vector<double> values;  // empty: no axis is a latitude
 };
-LEEWAY_EXPORT AreaWeights area_weights(const Facts& facts);
+AreaWeights area_weights(const Facts& facts);
 
 }  // namespace leeway::report

@@ -20,6 +20,6 @@ struct Section {
   std::vector<std::string> failed;  // requirements that are not met
 };
 
-LEEWAY_EXPORT std::string html_page(const std::string& title, std::span<const Section> sections);
+std::string html_page(const std::string& title, std::span<const Section> sections);
 
 }  // namespace leeway::report

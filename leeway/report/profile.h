@@ -11,12 +11,12 @@
 
 namespace leeway::report {
 
-LEEWAY_EXPORT Profile parse_profile(std::string_view name);  // throws with the names of all
-LEEWAY_EXPORT std::string profile_names();                   // "generic, climate, ..."
+Profile parse_profile(std::string_view name);  // throws with the names of all
+std::string profile_names();                   // "generic, climate, ..."
 
 // With thresholds that are customary for the profile and the unit of the variable if none are
 // given; where there are none, quantiles of a part of the original.
-LEEWAY_EXPORT FeatureAim feature_aim(Profile profile, const std::vector<double>& levels,
+FeatureAim feature_aim(Profile profile, const std::vector<double>& levels,
                                      const Facts& facts, const Pair& pair);
 
 }  // namespace leeway::report

@@ -21,7 +21,7 @@ struct RatePoint {
 };
 
 // Five bounds around `bound`, each a quarter of the one before, with every preset.
-LEEWAY_EXPORT std::vector<RatePoint> rate_distortion(const Pair& pair, double bound,
+std::vector<RatePoint> rate_distortion(const Pair& pair, double bound,
                                                      const Execution& execution);
 
 }  // namespace leeway::report

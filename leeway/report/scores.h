@@ -27,9 +27,9 @@ struct Score {
   std::string limit{};  // from where on it is good, and who says so
 };
 
-LEEWAY_EXPORT std::vector<Score> scores_of(const Assessment& assessment, const Facts& facts);
+std::vector<Score> scores_of(const Assessment& assessment, const Facts& facts);
 // The worst verdict of all chips.
-LEEWAY_EXPORT Verdict worst_of(const std::vector<Score>& scores);
+Verdict worst_of(const std::vector<Score>& scores);
 
 struct Requirement {
   std::string name, op;  // ">=", ">", "<=", "<"
@@ -37,8 +37,8 @@ struct Requirement {
   std::string text;
 };
 // "dssim>=0.9995,r2>0.99999"; throws if there is no such score.
-LEEWAY_EXPORT std::vector<Requirement> parse_requirements(std::string_view text);
+std::vector<Requirement> parse_requirements(std::string_view text);
 // A score that is not defined meets no requirement.
-LEEWAY_EXPORT bool meets(const Requirement& requirement, const std::vector<Score>& scores);
+bool meets(const Requirement& requirement, const std::vector<Score>& scores);
 
 }  // namespace leeway::report

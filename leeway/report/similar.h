@@ -14,13 +14,13 @@ struct Similar {
 
 // The bound of the options, if there is one, holds as well. Throws Error if the array has no map of
 // 11 x 11 values, of which data SSIM is defined, or if no bound is small enough.
-LEEWAY_EXPORT Similar compress_similar(const View& array, CompressOptions options, double least,
+Similar compress_similar(const View& array, CompressOptions options, double least,
                                        const std::string& name);
 
 // The text of that promise, and what it asks for; nothing if the text is another promise.
-LEEWAY_EXPORT std::optional<double> dssim_promised(std::string_view text);
+std::optional<double> dssim_promised(std::string_view text);
 // Of the worst map; NaN where it is not defined.
-LEEWAY_EXPORT double worst_dssim(const View& original, const View& decoded,
+double worst_dssim(const View& original, const View& decoded,
                                  const std::vector<u64>& fills, const Execution& execution);
 
 }  // namespace leeway::report

@@ -25,16 +25,16 @@ struct Advised {
   size_t best = 0;  // of the suggestions
 };
 
-LEEWAY_EXPORT Advised suggest(const View& array, const std::vector<u64>& fills,
+Advised suggest(const View& array, const std::vector<u64>& fills,
                               const std::string& recipe, const Execution& execution,
                               bool may_be_pointwise = true);
 
 // What a user wants, as a requirement: "dssim=0.9995", "ratio=30", "spectrum=1%@0.5nyquist",
 // "gradient=1%", or like --require: "psnr>=60".
-LEEWAY_EXPORT Requirement parse_want(std::string_view text);
+Requirement parse_want(std::string_view text);
 // The largest absolute bound for which all are met, checked on the whole array if it has at most
 // 2^24 values, otherwise on a part; nothing if none is small enough.
-LEEWAY_EXPORT std::optional<Suggestion> bound_for(const View& array, const std::vector<u64>& fills,
+std::optional<Suggestion> bound_for(const View& array, const std::vector<u64>& fills,
                                                   const std::vector<Requirement>& wants,
                                                   const std::string& recipe,
                                                   const Execution& execution);

@@ -147,7 +147,8 @@ def test_a_bound_relative_to_each_value(leeway):
         assert (np.abs(decoded.astype("f8") - values) <= 1e-3 * np.abs(values.astype("f8"))).all()
     assert "quantize first" in leeway.fails(2, "compress", "a.npy", "--abs", "1", "--recipe", "transpose+lorenzo+linear", "-o", "c.lwy")
     assert "stands alone" in leeway.fails(2, "compress", "a.npy", "--pointwise", "1e-3", "--abs", "1", "-o", "c.lwy")
-    assert "pointwise" in leeway.fails(2, "compress", "a.npy", "--abs", "1", "--recipe", "log+linear+huffman", "-o", "c.lwy")
+    leeway("compress", "a.npy", "--abs", "1", "--recipe", "log+linear+huffman", "-o", "d.lwy")
+    assert leeway.json("verify", "d.lwy", "--against", "a.npy")["verified"]
 
 
 def test_verify_notices_a_different_original(leeway, field):
@@ -364,13 +365,13 @@ def test_lossless_says_which_recipe_it_uses(leeway, field):
 def test_a_recipe_without_loss_is_used_as_it_is(leeway, field):
     """Also where the built-in recipe makes smaller streams, so that a lossless stage can be measured alone."""
     sizes = {}
-    for recipe in ["raw", "lz4", "deflate:level=9", "zstd", "lossless"]:
+    for recipe in ["deflate:level=9", "zstd", "lossless"]:
         for bound in [["--lossless"], ["--abs", "1e-9"]]:
             report = leeway.json("compress", field, "-f", "-o", "a.lwy", *bound, "--recipe", recipe)
             assert leeway.json("compare", field, "a.lwy")["max_abs"] == 0
             sizes.setdefault(recipe, set()).add(report["output_bytes"] // 100)
     assert all(len(found) == 1 for found in sizes.values())
-    assert len(set(map(min, sizes.values()))) == 5
+    assert len(set(map(min, sizes.values()))) == 3
 
 
 def test_recipes_and_stages(leeway):

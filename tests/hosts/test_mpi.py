@@ -49,7 +49,7 @@ def test_nothing_travels_if_blocks_meet_the_chunks(mpi):
 def test_size_over_all_ranks(mpi, ratio):
     streams = []
     for ranks in (1, 3, 8):
-        said = mpi(ranks, f"write r.lwy {SHAPE} 4x8x8 odd fast ratio={ratio}")
+        said = mpi(ranks, f"write r.lwy {SHAPE} {CHUNK} odd fast ratio={ratio}")
         wrote, asked = (int(n) for n in re.search(r"wrote (\d+) of \d+ asked (\d+)", said).groups())
         assert abs(wrote - asked) < 0.03 * asked
         streams.append(mpi.path("r.lwy").read_bytes())

@@ -16,7 +16,7 @@ using Trade = std::array<std::array<float, kTraded>, 256>;
 // Sizes at a first glance: |c| / step, of which 0.4 and less above an integer is cut off; at most
 // 255. Returns how many are not 0.
 template <class C>
-size_t glance(const C* coefficients, size_t count, C inverse, u8* sizes);
+[[gnu::visibility("hidden")]] size_t glance(const C* coefficients, size_t count, C inverse, u8* sizes);
 
 // Leaves in the coefficients what codes stand for. Returns false if one is too large.
 template <class C>
