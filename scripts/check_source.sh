@@ -59,6 +59,9 @@ reached() {  # headers, themselves included, that a header of the library includ
 grep -nE '#include <(algorithm|atomic|chrono|fstream|iostream|map|memory|mutex|ranges|regex|sstream|thread|unordered_map)>' $(reached leeway/leeway.hpp) &&
   complain "leeway.hpp includes a large standard header" || true
 
+# What returns a subrange does not compile with clang 14 and the library of g++ 12.
+grep -rnE 'std::(ranges::(unique|rotate|partition|stable_partition|remove|remove_if|search|equal_range)\(|views::)' leeway tools tests --include='*.cc' --include='*.h' |
+  grep . && complain "what clang 14 does not compile: take the algorithm with iterators" || true
 # Third-party types stay out of the headers.
 grep -rnE '#include [<"](zstd|libdeflate|lz4|xxh|hwy|CLI|fmt|nlohmann|toml)' leeway --include='*.h' --include='*.hpp' && complain "third-party header in a header" || true
 # The library does not print or end the process.
