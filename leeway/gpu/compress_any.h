@@ -97,7 +97,7 @@ class AnyChunk {
   LEEWAY_DEVICE u64 frame_bytes() const { return aligned(kFrameHead + payload_); }
   LEEWAY_DEVICE T value(u32 i) const {
     return from_bits(
-        load(reinterpret_cast<const Bits<T>*>(args_.values + chunk_.at(i, sizeof(T)))));
+        load(reinterpret_cast<const Bits<T>*>(args_.values + i64(chunk_.at(i, sizeof(T))))));
   }
   LEEWAY_DEVICE bool is_fill(T v) const {
     bool is = false;

@@ -29,7 +29,7 @@ class FastChunk {
         grid_(bound),
         blocks_((chunk.size + kBlock - 1) / kBlock),
         passes_((chunk.size + kPassValues - 1) / kPassValues),
-        from_(args.values + chunk.offset),
+        from_(args.values + i64(chunk.offset)),
         is_aligned_(reinterpret_cast<std::uintptr_t>(from_) % 16 == 0) {}
 
   // Says whether the chunk could be coded; if not, nothing has been said of it.

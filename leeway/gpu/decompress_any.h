@@ -56,13 +56,13 @@ class AnyDecoder {
  private:
   LEEWAY_DEVICE bool decode_fast(const u8* payload, const FrameFacts& facts) {
     if constexpr (sizeof(T) == 4) {
-      u64 at;
-      place_of(0, at);
-      u8* const to = args_.values + at;
       if (!is_whole_ || !chunk_.is_one_piece || chunk_.size < kFewestFast ||
           facts.special + facts.exact > 0 || !(facts.bound > 0))
         return false;
-      return decompress_fast(s_.fast, s_.hash, args_.recipe, facts, payload, chunk_.size, to);
+      u64 at;
+      place_of(0, at);
+      return decompress_fast(s_.fast, s_.hash, args_.recipe, facts, payload, chunk_.size,
+                             args_.values + i64(at));
     }
     return false;
   }
@@ -125,12 +125,12 @@ class AnyDecoder {
   }
   LEEWAY_DEVICE void put(u32 i, Bits<T> bits) const {
     u64 at;
-    if (place_of(i, at)) store(reinterpret_cast<Bits<T>*>(args_.values + at), bits);
+    if (place_of(i, at)) store(reinterpret_cast<Bits<T>*>(args_.values + i64(at)), bits);
   }
   LEEWAY_DEVICE Bits<T> decoded(u32 i) const {
     u64 at;
     place_of(i, at);
-    return load(reinterpret_cast<const Bits<T>*>(args_.values + at));
+    return load(reinterpret_cast<const Bits<T>*>(args_.values + i64(at)));
   }
   LEEWAY_DEVICE u64 decoded_pair(u32 i) const {
     if constexpr (sizeof(T) == 8) return decoded(i);

@@ -38,7 +38,7 @@ LEEWAY_DEVICE void find_range(const CompressArgs& args, RangeShared& s) {
     const Chunk chunk = find_chunk(args.layout, ordinal);
     for (u32 i = thread(); i < chunk.size; i += kThreads) {
       const T v =
-          from_bits(load(reinterpret_cast<const Bits<T>*>(args.values + chunk.at(i, sizeof(T)))));
+          from_bits(load(reinterpret_cast<const Bits<T>*>(args.values + i64(chunk.at(i, sizeof(T))))));
       bool is_special = is_nonfinite(v);
       for (u32 k = 0; k < args.fills; ++k) is_special |= u64(to_bits(v)) == args.fill[k];
       if (is_special) continue;
