@@ -86,16 +86,16 @@ std::string stored_recipe(const CompressOptions& options, DType dtype) {
 }
 
 u64 max_compressed_size(DType dtype, const Shape& shape, const CompressOptions& options) {
-  // No recipe that may be chosen has smaller chunks than this.
-  const LibraryCodec made =
-      library_codec_for(options, is_choice(options.recipe) ? "fast" : options.recipe, dtype);
+  // No recipe that may be chosen has smaller chunks than this, or a longer text.
+  const bool is_chosen = looks_at_values(shape, options);
+  const LibraryCodec made = library_codec_for(options, is_chosen ? "fast" : options.recipe, dtype);
   Header header;
   header.dtype = dtype;
   header.shape = shape;
   header.chunk = chunk_of(options, shape, *made.codec);
   header.bound = options.bound;
   if (options.rms > 0) header.bound.add(BoundKind::l2, options.rms);
-  header.recipe = made.recipe;
+  header.recipe = is_chosen ? std::string(kMostRecipeText, '+') : made.recipe;
   header.fills.resize(options.fills.size() + options.fill_bits.size() + kMostFoundFills);
   header.regions = options.regions;
   if (options.bounds.data || is_choice(options.recipe))

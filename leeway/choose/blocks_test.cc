@@ -60,6 +60,22 @@ TEST(Blocks, OtherFieldsHaveNone) {
   EXPECT_EQ(found_in(std::vector<float>(60000, 3), {60000}), "none");
 }
 
+// The recipe found is longer than the name asked for.
+TEST(Blocks, NothingNeedsMoreMemoryThanWasSaid) {
+  auto values = integrals<double>(30 * 3600, {36, 100});
+  std::mt19937_64 random(3);
+  for (double& value : values) value *= 1 + 1e-3 * double(random() % 1000);
+  const Shape shape{values.size()};
+  for (const std::string recipe : {"balanced", "small", "eri", "auto"}) {
+    const auto options = options_for<double>(Bound::abs(1e-300), recipe);
+    Bytes memory(size_t(max_compressed_size(DType::f64, shape, options)));
+    const View array = view_of(values.data(), shape);
+    const u64 bytes = compress_into(array, options, memory).output_bytes;
+    const Array decoded = decompress(ByteView(memory).first(size_t(bytes)));
+    EXPECT_TRUE(std::ranges::equal(decoded.as<double>(), values)) << recipe;
+  }
+}
+
 TEST(Blocks, PresetsAndEriTakeThem) {
   const auto values = integrals<double>(30 * 3600, {36, 100});
   const Shape shape{values.size()};
